@@ -1,0 +1,52 @@
+"""The command line's frame: its commands, and how errors become one line on stderr with exit status 2."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from admission.cli.audit import audit
+from admission.cli.demo import demo
+from admission.cli.export import export
+from admission.cli.list_reports import list_reports
+from admission.cli.show import show
+from admission.cli.verify import verify
+from admission.errors import AdmissionError
+from admission.reports.safe import one_line
+
+BAD_INPUT = 2
+
+
+class OneLineErrors(TyperGroup):
+    """Turns errors that a user can mend into one line on stderr and exit status 2; others keep their traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise  # the reader of a pipe has gone: the frame below ends quietly
+        except AdmissionError as error:
+            problem = str(error)
+        except OSError as error:
+            problem = f"{error.filename or 'file'}: {error.strerror or error}"
+        typer.echo(f"admission: {one_line(problem)}", err=True)
+        raise typer.Exit(BAD_INPUT)
+
+
+# Plain help text: rich's takes three times as long to start.
+app = typer.Typer(
+    name="admission",
+    cls=OneLineErrors,
+    help="Write-time admission control for the long-term memory of LangGraph agents.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+app.command()(audit)
+app.command()(demo)
+app.command("list")(list_reports)
+app.command()(show)
+app.command()(verify)
+app.command()(export)

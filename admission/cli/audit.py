@@ -1,0 +1,54 @@
+"""`admission audit`: the gate over recorded writes; its options, and what it prints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from admission.cli.options import AsJson, Config
+from admission.cli.output import console, print_json
+
+INTERRUPTED = 130
+
+
+def audit(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Conversation files (JSONL).")],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Append reports to this file (JSONL); those already in it are skipped. Default: stdout."),
+    ] = None,
+    config: Config = None,
+    setting: Annotated[str | None, typer.Option(help="citation_only or expanded.")] = None,
+    view: Annotated[
+        str | None, typer.Option(help="How a memory is put to the verifiers: obligations, holistic.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N writes of the input.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Also write the run as one HTML page.")] = None,
+    ledger: Annotated[str | None, typer.Option(help="Also record every report in this ledger.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Judge the recorded memory writes of conversation files."""
+    from admission.cli.audit_run import AuditRun
+    from admission.reports.html import write_page
+    from admission.reports.text import summary_view
+    from admission.settings import load_settings
+
+    chosen = {"evidence": {"setting": setting}, "verification": {"view": view}}
+    overrides = {name: part for name, part in chosen.items() if None not in part.values()}
+    run = AuditRun(files, load_settings(config, overrides), out=out, limit=limit, ledger_url=ledger)
+    run.go(lines=out is None and not as_json, keep=html is not None)
+    summary = run.summary()
+    if html is not None:
+        write_page(
+            html, run.reports, title=f"Admission audit: {', '.join(f.name for f in files)}", metrics=summary.metrics
+        )
+    if as_json:
+        print_json(run.summary_json())
+    else:
+        console(stderr=True).print(summary_view(summary))
+    if run.remaining:
+        again = f"run it again to go on: what is in {out} is skipped" if out else "with --out a run can be resumed"
+        typer.echo(f"admission: stopped with {run.remaining} writes to go; {again}", err=True)
+        raise typer.Exit(INTERRUPTED)

@@ -1,0 +1,54 @@
+"""`admission verify`: recompute a ledger's chain; exit status 1 and the first bad record where it is broken."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from admission.cli.options import AsJson, Config, LedgerUrl, existing_ledger
+from admission.cli.output import print_json
+from admission.reports.safe import one_line
+
+if TYPE_CHECKING:
+    from admission.ledger import LedgerHead
+
+BROKEN = 1
+
+
+def verify(
+    head: Annotated[
+        Path | None, typer.Option(help="A head kept elsewhere: what `verify --json` printed earlier.")
+    ] = None,
+    ledger: LedgerUrl = None,
+    config: Config = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check that no record of the ledger was changed, removed or moved."""
+    kept = None if head is None else _kept_head(head)
+    with existing_ledger(ledger, config) as opened:
+        found = opened.verify(kept)
+    if as_json:
+        print_json(found.model_dump(mode="json"))
+    elif found.ok:
+        typer.echo(f"ok: {found.entries} records, head {found.head.hash}")
+    if not found.ok:
+        where = "" if found.first_bad is None else f"record {found.first_bad}: "
+        typer.echo(f"admission: {where}{one_line(found.problem)}", err=True)
+        raise typer.Exit(BROKEN)
+
+
+def _kept_head(file: Path) -> LedgerHead:
+    """The head in a file: `{"seq": ..., "hash": ...}`, alone or as the `head` of a verification."""
+    import json
+
+    from admission.errors import InputError
+    from admission.ledger import LedgerHead
+
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"))
+        return LedgerHead.model_validate(data.get("head", data))
+    except (ValueError, AttributeError) as error:
+        remedy = "keep what `admission verify --json` prints and name that file"
+        raise InputError("--head", f"{file} holds no head", remedy) from error

@@ -1,0 +1,1 @@
+"""Measurements that stand on the gate: nothing in the gate knows them."""

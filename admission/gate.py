@@ -1,0 +1,238 @@
+"""AdmissionGate: drives deliberations with real verifiers, one at a time, asynchronously, or many in lock-step."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from functools import cached_property
+from itertools import islice
+from typing import TypeVar
+
+from admission.deliberation import Answer, Ask, JudgeRole, Round, Rules, deliberate, input_digest
+from admission.errors import VerifierError
+from admission.history import History
+from admission.obligations import split
+from admission.policy import action_for
+from admission.records import Candidate, Judgment, Question, Report, Usage, digest
+from admission.settings import Settings, load_settings
+from admission.verifiers import build_verifier, check_kind
+from admission.verifiers.protocol import Verifier
+from admission.version import __version__
+
+T = TypeVar("T")
+Asked = dict[JudgeRole, list[Question]]
+Answered = Mapping[JudgeRole, Sequence[Judgment]]
+
+
+class AdmissionGate:
+    """Decides what may become a memory. It keeps no state of its own: settings and verifiers, nothing between writes.
+
+    Verifiers left out are built from the settings at first use. Whatever goes wrong while judging is a reason in the
+    report, whose status is then `unresolved`; no verdict is ever signalled by an exception.
+    """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        verifier_a: Verifier | None = None,
+        verifier_b: Verifier | None = None,
+        adjudicator: Verifier | None = None,
+    ) -> None:
+        self.settings = settings if settings is not None else load_settings()
+        self._given: dict[JudgeRole, Verifier | None] = {
+            "verifier_a": verifier_a,
+            "verifier_b": verifier_b,
+            "adjudicator": adjudicator,
+        }
+        self._kinds: dict[JudgeRole, str | None] = {
+            "verifier_a": self.settings.verification.verifier_a,
+            "verifier_b": self.settings.verification.verifier_b,
+            "adjudicator": self.settings.verification.adjudicator,
+        }
+        for role, kind in self._kinds.items():
+            if kind is not None and self._given[role] is None:
+                check_kind(f"verification.{role}", kind)
+        self._building = threading.Lock()
+
+    @property
+    def verifiers(self) -> Mapping[JudgeRole, Verifier]:
+        """The judges by role; `adjudicator` is left out where the deployment has none."""
+        with self._building:  # two first writes at once must not load the weights twice
+            return self._verifiers
+
+    @cached_property
+    def _verifiers(self) -> dict[JudgeRole, Verifier]:
+        overrides = self.settings.verification.thresholds
+        judges = dict(self._given)
+        for role, kind in self._kinds.items():
+            if judges[role] is None and kind is not None:
+                judges[role] = build_verifier(kind, overrides.get(kind))
+        return {role: judge for role, judge in judges.items() if judge is not None}
+
+    @cached_property
+    def config_digest(self) -> str:
+        """Digest of all that a report depends on besides its input: settings, judges, this package's version."""
+        settings = self.settings.model_dump(mode="json", include={"evidence", "verification", "policy"})
+        judges = {role: verifier.identity for role, verifier in self.verifiers.items()}
+        return digest({"version": __version__, "settings": settings, "judges": judges})
+
+    @cached_property
+    def _rules(self) -> Rules:
+        return Rules(
+            evidence=self.settings.evidence,
+            view=self.settings.verification.view,
+            policy=self.settings.policy,
+            adjudicated="adjudicator" in self.verifiers,
+            config_digest=self.config_digest,
+        )
+
+    def decide(self, candidate: Candidate, history: History) -> Report:
+        """The report on one candidate, given the turns before its write."""
+        return next(self.decide_many([(candidate, history)]))
+
+    async def adecide(self, candidate: Candidate, history: History) -> Report:
+        """Async twin of `decide`: the same rounds, awaited, the judges of a round side by side."""
+        if "_rules" not in self.__dict__:
+            await asyncio.to_thread(lambda: self._rules)  # first use loads weights, which must not hold up the loop
+        case = _Open(candidate, history, self._rules)
+        while case.report is None:
+            asked = _merged([case])
+            judgments = await asyncio.gather(*(self._ajudge(role, asked[role]) for role in asked))
+            self._deliver([case], asked, dict(zip(asked, judgments, strict=True)))
+        return case.report
+
+    def decide_many(self, writes: Iterable[tuple[Candidate, History]], *, batch: int = 32) -> Iterator[Report]:
+        """Reports in the order of `writes`, `batch` deliberations in lock-step: one call a judge a round for all."""
+        source = iter(writes)
+        while pairs := list(islice(source, batch)):
+            cases = [_Open(candidate, history, self._rules) for candidate, history in pairs]
+            while waiting := [case for case in cases if case.report is None]:
+                asked = _merged(waiting)
+                self._deliver(waiting, asked, {role: self._judge(role, asked[role], len(waiting)) for role in asked})
+            yield from (case.report for case in cases if case.report is not None)
+
+    def _judge(self, role: JudgeRole, questions: list[Question], writes: int) -> list[Judgment]:
+        verifier = self.verifiers[role]
+        try:
+            limit = self.settings.verification.timeout_s * writes
+            return _checked(verifier, questions, _within(limit, lambda: verifier.judge(questions)))
+        except Exception as error:  # noqa: BLE001 - any failure of a verifier is a reason, never a crash or an admission
+            return _failed(verifier, questions, error)
+
+    async def _ajudge(self, role: JudgeRole, questions: list[Question]) -> list[Judgment]:
+        verifier = self.verifiers[role]
+        try:
+            answers = await asyncio.wait_for(verifier.ajudge(questions), self.settings.verification.timeout_s)
+            return _checked(verifier, questions, answers)
+        except Exception as error:  # noqa: BLE001 - as in `_judge`
+            return _failed(verifier, questions, error)
+
+    def _deliver(self, cases: Sequence[_Open], asked: Asked, answered: Answered) -> None:
+        """Give every deliberation its own part of the answers, in the order it was asked for, and let it go on."""
+        ends = dict.fromkeys(asked, 0)
+        for case in cases:
+            answers: list[Answer] = []
+            for request in case.round:
+                if not isinstance(request, Ask):
+                    answers.append(split(request.candidate))
+                    continue
+                start = ends[request.role]
+                ends[request.role] = start + len(request.questions)
+                own = answered[request.role][start : ends[request.role]]
+                case.usage += self.verifiers[request.role].usage(request.questions, own)
+                answers.append(own)
+            case.go_on(answers)
+
+
+class _Open:
+    """One deliberation that a driver has in hand: the round it waits for, then its report."""
+
+    def __init__(self, candidate: Candidate, history: History, rules: Rules) -> None:
+        self.candidate, self.history, self.rules = candidate, history, rules
+        self.round: Round = ()
+        self.report: Report | None = None
+        self.usage = Usage()
+        self._thinking = 0.0
+        self._began = time.perf_counter()
+        self._deliberation = deliberate(candidate, history, rules)
+        self.go_on(None)
+
+    def go_on(self, answers: Sequence[Answer] | None) -> None:
+        began = time.perf_counter()
+        try:
+            self.round = next(self._deliberation) if answers is None else self._deliberation.send(answers)
+        except StopIteration as stop:
+            self.report = self._completed(stop.value, began)
+        except Exception as error:  # noqa: BLE001 - a fault of ours must leave the write unresolved, not lost
+            self.report = self._completed(self._broken(error), began)
+        self._thinking += time.perf_counter() - began
+
+    def _completed(self, report: Report, began: float) -> Report:
+        now = time.perf_counter()
+        total, thinking = now - self._began, self._thinking + now - began
+        timing = {"total": total, "evidence": thinking, "verifiers": max(0.0, total - thinking)}
+        milliseconds = {name: round(seconds * 1000, 3) for name, seconds in timing.items()}
+        return report.model_copy(update={"usage": self.usage, "timing_ms": milliseconds})
+
+    def _broken(self, error: Exception) -> Report:
+        candidate = self.candidate
+        return Report(
+            id=candidate.id,
+            conversation=candidate.conversation,
+            namespace=candidate.namespace,
+            memory=candidate.memory,
+            written_after=candidate.written_after,
+            status="unresolved",
+            action=action_for("unresolved", False, candidate.namespace, self.rules.policy),
+            reasons=(f"internal_error: {type(error).__name__}: {error}",),
+            config_digest=self.rules.config_digest,
+            input_digest=input_digest(candidate, self.history),
+        )
+
+
+def _merged(cases: Sequence[_Open]) -> Asked:
+    """All questions of a round by judge, in the order of the cases."""
+    asked: Asked = {}
+    for case in cases:
+        for request in case.round:
+            if isinstance(request, Ask):
+                asked.setdefault(request.role, []).extend(request.questions)
+    return asked
+
+
+def _checked(verifier: Verifier, questions: Sequence[Question], judgments: Sequence[Judgment]) -> list[Judgment]:
+    """One judgment a question, or the whole call failed: a short answer is never stretched over what was asked."""
+    if len(judgments) != len(questions) or not all(isinstance(j, Judgment) for j in judgments):
+        raise VerifierError("malformed_answer", f"{len(questions)} questions got {len(judgments)} answers")
+    return list(judgments)
+
+
+def _failed(verifier: Verifier, questions: Sequence[Question], error: Exception) -> list[Judgment]:
+    code, detail = "model_error", f"{type(error).__name__}: {error}"
+    if isinstance(error, VerifierError):
+        code, detail = error.code, error.detail
+    elif isinstance(error, TimeoutError):
+        code, detail = "timeout", "no answer within the time allowed (verification.timeout_s)"
+    return [Judgment.failed(verifier.name, question.view, code, detail) for question in questions]
+
+
+def _within(limit: float, call: Callable[[], T]) -> T:
+    """What `call` returns, or TimeoutError after `limit` seconds.
+
+    The thread is a daemon: a call that never comes back must not keep the process alive.
+    """
+    outcome: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            outcome.set_result(call())
+        except BaseException as error:  # noqa: BLE001 - handed to the caller's thread
+            outcome.set_exception(error)
+
+    threading.Thread(target=contextvars.copy_context().run, args=(run,), daemon=True).start()
+    return outcome.result(timeout=limit)

@@ -1,0 +1,31 @@
+"""The durable, tamper-evident record of reports, actions and quarantined writes."""
+
+from __future__ import annotations
+
+from admission.ledger.fingerprint import fingerprint_of
+from admission.ledger.opening import open_ledger
+from admission.ledger.protocol import (
+    Entry,
+    EntryKind,
+    Ledger,
+    LedgerHead,
+    Verification,
+    WriteIntent,
+    WriteRecord,
+    WriteState,
+)
+from admission.ledger.sqlite import SqliteLedger
+
+__all__ = [
+    "Entry",
+    "EntryKind",
+    "Ledger",
+    "LedgerHead",
+    "SqliteLedger",
+    "Verification",
+    "WriteIntent",
+    "WriteRecord",
+    "WriteState",
+    "fingerprint_of",
+    "open_ledger",
+]

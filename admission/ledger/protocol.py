@@ -1,0 +1,141 @@
+"""What a ledger is: the durable, tamper-evident record of reports, of every action, and of quarantined writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal, Protocol
+
+from pydantic import Field
+
+from admission.records import Action, Namespace, Record, Report, Status
+
+EntryKind = Literal["report", "stored", "deleted", "restored", "review"]
+WriteState = Literal["claimed", "decided", "done"]
+
+
+class WriteIntent(Record):
+    """One store write as it reached the gate. `fingerprint` names it over every retry (`fingerprint_of`).
+
+    `value` is the JSON value the caller wanted stored, `options` the store's own arguments (index, ttl), both kept so
+    that an interrupted or quarantined write can be carried out later.
+    """
+
+    fingerprint: str
+    namespace: Namespace
+    key: str
+    value: dict[str, Any]
+    options: dict[str, Any] = Field(default_factory=dict)
+    thread: str | None = None
+    task: str | None = None
+
+
+class WriteRecord(Record):
+    """Where one write stands. `claimed`: seen, no verdict yet; `decided`: report and action are in the ledger, the
+    store has yet to be told; `done`: the store has it, or it is not to have it. `stored_value` is what is (to be)
+    persisted: the intent's value, with provenance repaired or marked as the action says; None where nothing is."""
+
+    intent: WriteIntent
+    state: WriteState
+    action: Action | None = None
+    report: Report | None = None
+    stored_value: dict[str, Any] | None = None
+    quarantined: bool = False
+
+
+class Entry(Record):
+    """One append-only record. `seq` counts from 1; `hash` covers all the rest, so that a changed body, a deleted entry
+    or another order shows on verification. `time` is UTC, ISO 8601. `value_digest` (`records.digest`) is of the value
+    the entry is about: to be stored or held back (`report`), restored, or stored; it ties values, which are kept
+    beside the chain, to it. `body`: the report (`report`), {by, why} (`restored`), {thread, task} (`deleted`),
+    {} (`stored`)."""
+
+    seq: int
+    kind: EntryKind
+    time: str
+    fingerprint: str | None
+    namespace: Namespace
+    key: str | None
+    value_digest: str | None = None
+    body: dict[str, Any]
+    previous: str
+    hash: str
+
+
+class LedgerHead(Record):
+    """How many entries there are and the hash of the last: kept elsewhere, it shows a cut or rolled-back file."""
+
+    seq: int
+    hash: str
+
+
+class Verification(Record):
+    """What checking the whole chain found. `first_bad` is the `seq` of the first bad entry, `problem` what is wrong."""
+
+    entries: int
+    ok: bool
+    first_bad: int | None = None
+    problem: str = ""
+    head: LedgerHead
+
+
+class Ledger(Protocol):
+    """Every method is one atomic, durable transaction: after a crash between any two calls nothing is lost or doubled.
+
+    Safe to share between threads; several processes may open one ledger. All methods block: async code calls them in
+    a thread. Errors are `LedgerError`.
+    """
+
+    def claim(self, intent: WriteIntent) -> WriteRecord:
+        """Record that this write was seen, or return how it stands if its fingerprint is known (its first key wins)."""
+
+    def decide(
+        self, fingerprint: str, report: Report, stored_value: dict[str, Any] | None, *, quarantined: bool
+    ) -> WriteRecord:
+        """Commit report, action and value to be stored together. If the write is already decided, the first decision
+        is returned unchanged. `stored_value` None: the store gets nothing and the write is done at once."""
+
+    def complete(self, fingerprint: str) -> None:
+        """The store has the value: `decided` -> `done`. A no-op when already done."""
+
+    def incomplete(self) -> list[WriteRecord]:
+        """Writes that are `claimed` or `decided`, oldest first: what a start after a crash has to finish."""
+
+    def write(self, fingerprint: str) -> WriteRecord | None:
+        """How one write stands."""
+
+    def changes(self, namespace: Namespace, key: str, value: dict[str, Any]) -> int:
+        """How often the memory at this key was deleted or set to something other than `value`: the `occurrence` of a
+        write from outside any task, so that setting an earlier value again is not taken for a retry of its first put.
+        """
+
+    def record_report(self, report: Report) -> None:
+        """Append a report of a candidate that is not a store write (an audit, a node). Idempotent by report id, input
+        digest and configuration digest."""
+
+    def record_delete(self, namespace: Namespace, key: str, *, thread: str | None, task: str | None) -> None:
+        """Append that a stored memory was deleted."""
+
+    def restore(self, fingerprint: str, *, by: str, why: str) -> WriteRecord:
+        """Take a write out of quarantine: it becomes `decided` with the intent's value to be stored; by whom and why is
+        appended to the chain. An error for a write that is not in quarantine."""
+
+    def reports(
+        self, *, status: Status | None = None, namespace: Namespace | None = None, since: str | None = None
+    ) -> Iterator[tuple[Entry, Report]]:
+        """Reports, oldest first; `namespace` is a prefix, `since` an ISO 8601 time."""
+
+    def report(self, id: str) -> tuple[Entry, Report] | None:
+        """The newest report with this id, or whose id or fingerprint starts with it when that is unambiguous."""
+
+    def quarantine(self, namespace: Namespace | None = None) -> list[WriteRecord]:
+        """Writes held back, oldest first."""
+
+    def entries(self) -> Iterator[Entry]:
+        """The whole chain, oldest first."""
+
+    def head(self) -> LedgerHead: ...
+
+    def verify(self, head: LedgerHead | None = None) -> Verification:
+        """Recompute the chain; with a head kept elsewhere, a cut tail and a rolled-back ledger show too."""
+
+    def close(self) -> None: ...

@@ -1,0 +1,131 @@
+"""From rows of a ledger's database, whichever it is, to records; and what a row that was tampered with is taken for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import ValidationError
+
+from admission.errors import LedgerError
+from admission.ledger.consistency import ChainFacts, WriteFacts, disagreement
+from admission.ledger.protocol import Entry, WriteIntent, WriteRecord
+from admission.records import Report, digest
+
+# A row of `entries`, or one of `writes` joined with the chain's entries on it (`sqlite._WRITES`), by column name.
+Row = Mapping[str, Any]
+
+
+def utc_text(since: str) -> str:
+    """An ISO 8601 time (UTC where it has no offset) in the form of `Entry.time`, to be compared as text."""
+    try:
+        time = datetime.fromisoformat(since)
+    except ValueError as error:
+        raise LedgerError("since", f"{since!r} is not a time", "give ISO 8601, such as 2026-05-01T12:00Z") from error
+    time = time if time.tzinfo is not None else time.replace(tzinfo=UTC)
+    return time.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def entry_of(row: Row) -> Entry:
+    try:
+        return Entry.model_validate(_fields(row))
+    except (ValueError, TypeError) as error:
+        raise LedgerError("ledger", f"entry {row['seq']} cannot be read", "run `admission verify`") from error
+
+
+def entry_as_it_is(row: Row) -> Entry:
+    """An entry for checking, whatever was done to it: what cannot be read at all will not fit its hash."""
+    try:
+        return Entry.model_construct(**_fields(row))
+    except (ValueError, TypeError):
+        unreadable = {"namespace": (row["namespace"],), "body": {"unreadable": row["body"]}}
+        return Entry.model_construct(**{**row, **unreadable})
+
+
+def report_of(entry: Entry) -> Report:
+    try:
+        return Report.model_validate(entry.body)
+    except ValidationError as error:
+        raise LedgerError(
+            "ledger",
+            f"entry {entry.seq} holds no report this version can read",
+            "upgrade memory-admission, or run `admission verify`",
+        ) from error
+
+
+def write_record(row: Row, last: int) -> WriteRecord:
+    """A write as the caller may act on it; an error where its state is not what the chain, ending at `last`, says."""
+    record, bad = _checked(row, last)
+    if record is None or bad is not None:
+        raise LedgerError(
+            "ledger",
+            f"write {row['fingerprint']}: {bad[1] if bad else 'cannot be read'}",
+            "run `admission verify`; the write is not carried out until it is put right",
+        )
+    return record
+
+
+def row_problem(row: Row, last: int) -> tuple[int | None, str] | None:
+    """In what a write's state differs from the chain, which ends at `last`: see `consistency.disagreement`."""
+    return _checked(row, last)[1]
+
+
+def _checked(row: Row, last: int) -> tuple[WriteRecord | None, tuple[int | None, str] | None]:
+    try:
+        record = _record(row)
+        chain = _chain_facts(row, record)
+    except (ValueError, TypeError) as error:
+        return None, (row["chain_report_seq"], f"write_disagrees: it cannot be read ({type(error).__name__})")
+    held = record.intent.value if record.stored_value is None else record.stored_value
+    write = WriteFacts(
+        namespace=record.intent.namespace,
+        key=record.intent.key,
+        state=record.state,
+        to_be_stored=record.stored_value is not None,
+        quarantined=record.quarantined,
+        value_digest=digest(held),
+        report_seq=row["report_seq"],
+    )
+    return record, disagreement(write, chain, last)
+
+
+def _record(row: Row) -> WriteRecord:
+    report = None if row["report"] is None else Report.model_validate_json(row["report"])
+    return WriteRecord(
+        intent=WriteIntent(
+            fingerprint=row["fingerprint"],
+            namespace=json.loads(row["namespace"]),
+            key=row["key"],
+            value=json.loads(row["value"]),
+            options=json.loads(row["options"]),
+            thread=row["thread"],
+            task=row["task"],
+        ),
+        state=row["state"],
+        action=None if report is None else report.action,
+        report=report,
+        stored_value=None if row["stored_value"] is None else json.loads(row["stored_value"]),
+        quarantined=bool(row["quarantined"]),
+    )
+
+
+def _chain_facts(row: Row, record: WriteRecord) -> ChainFacts | None:
+    if record.action is None:
+        return None
+    return ChainFacts(
+        namespace=tuple(json.loads(row["chain_namespace"])),
+        key=row["chain_key"],
+        action=record.action,
+        value_digest=row["chain_digest"],
+        report_seq=row["chain_report_seq"],
+        restored_seq=row["restored_seq"],
+        stored_seq=row["stored_seq"],
+        stored_digest=row["stored_digest"],
+    )
+
+
+def _fields(row: Row) -> dict[str, Any]:
+    fields = {name: row[name] for name in Entry.model_fields}
+    return {**fields, "namespace": tuple(json.loads(fields["namespace"])), "body": json.loads(fields["body"])}

@@ -1,0 +1,170 @@
+"""Per-deployment configuration from a TOML file, the environment and arguments; validated, with a digest."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+from pydantic_settings import (
+    SettingsError as PydanticSettingsError,
+)
+
+from admission.errors import SettingsError
+from admission.records import Action, Thresholds
+
+DEFAULT_FILE = "admission.toml"
+ENV_PREFIX = "ADMISSION_"
+
+VerificationView = Literal["holistic", "obligations"]
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class EvidenceSettings(Section):
+    """What a verifier may be shown. The method's bounds (12 retrieved, 16 in all) can be lowered, never raised.
+
+    `passage_chars`: a longer turn is cut into windows of at most so many characters.
+    """
+
+    setting: Literal["citation_only", "expanded"] = "expanded"
+    retrieved: int = Field(default=12, ge=0, le=12)
+    total: int = Field(default=16, ge=1, le=16)
+    passage_chars: int = Field(default=1200, ge=200, le=20_000)
+
+
+class VerificationSettings(Section):
+    """Who judges and how. Names are verifier kinds of `admission.verifiers`; `timeout_s` bounds one call for one write.
+
+    `thresholds` override a verifier's own, by its name.
+    """
+
+    view: VerificationView = "obligations"
+    verifier_a: str = "entailment"
+    verifier_b: str = "alignment"
+    adjudicator: str | None = "adjudicator"
+    timeout_s: float = Field(default=120.0, gt=0)
+    thresholds: dict[str, Thresholds] = Field(default_factory=dict)
+
+
+class PolicyRule(Section):
+    """What to do with each status in the namespaces a pattern matches.
+
+    `namespace` is a shell pattern over the namespace joined with "/": `acme/*`, `*/shared`, `*`. `conflicting` is for
+    an unresolved memory whose evidence conflicts. A status the rule leaves out takes the default action.
+    """
+
+    namespace: str = "*"
+    admitted: Action | None = None
+    repaired: Action | None = None
+    unresolved: Action | None = None
+    conflicting: Action | None = None
+    contradicted: Action | None = None
+    invalid: Action | None = None
+
+
+class LedgerSettings(Section):
+    """Where reports and quarantine are kept, and the environment variable that holds the key of the hash chain."""
+
+    url: str = "sqlite:///admission.db"
+    key_env: str = "ADMISSION_LEDGER_KEY"
+
+    @property
+    def key(self) -> bytes | None:
+        value = os.environ.get(self.key_env)
+        return value.encode() if value else None
+
+
+class WriteSettings(Section):
+    """How a stored value is read: the fields that hold the memory's text (the first present wins; none present: every
+    text in the value), and the fields that hold the author's citations (turn ids)."""
+
+    text_fields: tuple[str, ...] = ("content", "memory", "text", "fact", "data")
+    citation_fields: tuple[str, ...] = ("citations", "sources")
+
+    @field_validator("text_fields")
+    @classmethod
+    def _some_field(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if not value:
+            raise ValueError("name at least one field")
+        return value
+
+
+class Settings(BaseSettings):
+    """Everything a deployment configures. Arguments win over the environment, that over the file, that over defaults.
+
+    The environment is read with the prefix `ADMISSION_` and `__` between levels: `ADMISSION_EVIDENCE__RETRIEVED=8`.
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix=ENV_PREFIX, env_nested_delimiter="__", frozen=True, extra="forbid", validate_default=True
+    )
+
+    evidence: EvidenceSettings = EvidenceSettings()
+    verification: VerificationSettings = VerificationSettings()
+    policy: tuple[PolicyRule, ...] = ()
+    ledger: LedgerSettings = LedgerSettings()
+    writes: WriteSettings = WriteSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return (init_settings, env_settings, TomlConfigSettingsSource(settings_cls))
+
+
+def load_settings(path: str | Path | None = None, overrides: Mapping[str, Any] | None = None) -> Settings:
+    """Settings from `path` (default: `admission.toml` in the working folder if there is one), environment, overrides.
+
+    `overrides` is nested like the file: `{"evidence": {"retrieved": 8}}`. Raises `SettingsError` naming the setting.
+    """
+    file = Path(path if path is not None else DEFAULT_FILE)
+    if path is not None and not file.is_file():
+        raise SettingsError(
+            "config", f"no file {file}", "give the path of a TOML file, or leave it out for the defaults"
+        )
+
+    class FileSettings(Settings):
+        model_config = SettingsConfigDict(toml_file=file if file.is_file() else None)
+
+    try:
+        return FileSettings(**(overrides or {}))
+    except ValidationError as error:
+        raise _explained(error) from error
+    except (PydanticSettingsError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(
+            "config", f"cannot be read: {error}", f"correct {file} or the {ENV_PREFIX}* variables"
+        ) from error
+
+
+def _explained(error: ValidationError) -> SettingsError:
+    """The first problem pydantic found, as the setting's dotted name, what was wrong and what to do."""
+    first = error.errors(include_url=False)[0]
+    name = ".".join(str(part) for part in first["loc"]) or "settings"
+    if first["type"] == "extra_forbidden":
+        close = get_close_matches(str(first["loc"][-1]), _names(), n=1)
+        remedy = f"did you mean {close[0]!r}?" if close else "remove it; the settings are listed in docs/settings.md"
+        return SettingsError(name, "is not a setting", remedy)
+    return SettingsError(name, f"{first['msg']} (got {first.get('input')!r})", "see docs/settings.md for what it takes")
+
+
+def _names() -> list[str]:
+    sections = (EvidenceSettings, VerificationSettings, PolicyRule, LedgerSettings, WriteSettings, Thresholds)
+    return [*Settings.model_fields, *(name for section in sections for name in section.model_fields)]

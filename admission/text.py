@@ -1,0 +1,109 @@
+"""Words, terms and sentence ends of a text in any script, with no downloaded data. What lexical code here agrees on."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+
+from nltk.stem.snowball import SnowballStemmer
+from nltk.tokenize import RegexpTokenizer
+
+# A word keeps inner apostrophes, hyphens, and what glues numbers, paths and times together: "don't", "3.5", "10:30".
+_WORDS = RegexpTokenizer(r"[^\W_]+(?:['’.,:/@_-][^\W_]+)*")
+_STEMMER = SnowballStemmer("english")
+_SPACELESS = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+"
+)
+# An end mark, any closing quotes or brackets, then white space; CJK and Thai-neighbour marks need no space after them.
+_SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？｡])[」』”’）]*\s*|(?<=[।۔؟።])\s*|\n+")
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(])(?:[A-Za-z]|Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|vs|etc|e\.g|i\.e|No|Nr|approx|a\.m|p\.m)\.$"
+)
+
+# English words that carry grammar rather than content, contractions as `words` gives them.
+FUNCTION_WORDS = frozenset(
+    _WORDS.tokenize("""
+    a an the this that these those some any each every all both either neither no not none such own same other another
+    i me my mine myself we us our ours ourselves you your yours yourself he him his himself she her hers herself it its
+    itself they them their theirs themselves one ones who whom whose which what when where why how
+    am is are was were be been being do does did doing done have has had having can could may might must shall should
+    will would ought need used to of in on at by for from with without into onto over under about above below between
+    through during before after since until till against among within along across behind beyond near off out up down
+    and or but nor so yet if unless because as than then though although while whether once per via
+    just only also too very quite really even still already again ever never here there now more most less least much
+    many few little lot let's
+    i'm i've i'd i'll you're you've you'd you'll he's he'd he'll she's she'd she'll it's it'd it'll we're we've we'd
+    we'll they're they've they'd they'll that's that'd that'll there's who's what's where's how's here's isn't aren't
+    wasn't weren't don't doesn't didn't haven't hasn't hadn't can't cannot couldn't won't wouldn't shouldn't
+    mustn't needn't
+    """)
+)
+
+
+def normalise(text: str) -> str:
+    """NFKC with curly quotes straightened and runs of white space made one space: equal-looking texts become equal."""
+    text = unicodedata.normalize("NFKC", text).replace("’", "'").replace("‘", "'")
+    return " ".join(text.replace("“", '"').replace("”", '"').split())
+
+
+def words(text: str) -> list[str]:
+    """The words of `text` in order, case kept."""
+    found: list[str] = _WORDS.tokenize(unicodedata.normalize("NFKC", text).replace("’", "'"))
+    return found
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """English Snowball stem of one word, lower-cased, possessive removed; other scripts come back as they are."""
+    word = word.lower().removesuffix("'s")
+    stemmed: str = _STEMMER.stem(word) if word.isascii() and word.isalpha() else word
+    return stemmed
+
+
+def terms(text: str) -> list[str]:
+    """Index terms: stems of words; character bigrams (and single characters) where the script has no spaces."""
+    found: list[str] = []
+    for word in words(text):
+        if _SPACELESS.search(word) is None:
+            found.append(stem(word))
+            continue
+        for run in _SPACELESS.findall(word):
+            found.extend(run[i : i + 2] for i in range(max(1, len(run) - 1)))
+        found.extend(stem(rest) for rest in _SPACELESS.sub(" ", word).split())
+    return found
+
+
+def content_words(text: str) -> list[str]:
+    """The words of `text` in order, case kept, without English function words."""
+    return [word for word in words(text) if word.lower() not in FUNCTION_WORDS]
+
+
+def content_terms(text: str) -> list[str]:
+    """`terms` of the words that carry content."""
+    return [term for word in content_words(text) for term in terms(word)]
+
+
+def index_terms(listed: Iterable[str]) -> list[str]:
+    """What words are indexed and looked up by: their `terms` and the exact form, which wins among equal stems."""
+    found: list[str] = []
+    for word in listed:
+        found.extend(terms(word))
+        if _SPACELESS.search(word) is None:
+            found.append("=" + word.lower())
+    return found
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """Character spans of the sentences of `text`, in order, without the white space between them."""
+    spans: list[tuple[int, int]] = []
+    start = 0
+    for end in _SENTENCE_END.finditer(text):
+        if "\n" not in end.group() and _ABBREVIATION.search(text[start : end.start()]):
+            continue
+        spans.append((start, end.end()))
+        start = end.end()
+    spans.append((start, len(text)))
+    trimmed = ((s + len(text[s:e]) - len(text[s:e].lstrip()), s + len(text[s:e].rstrip())) for s, e in spans)
+    return [(s, e) for s, e in trimmed if e > s]

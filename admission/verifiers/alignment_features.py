@@ -1,0 +1,126 @@
+"""What the alignment verifier's calibration reads: numbers in [0, 1] from a soft alignment and the explicit checks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from admission.verifiers.checks import KINDS, Check
+from admission.verifiers.checks.links import link_of
+from admission.verifiers.checks.reading import Evidence
+from admission.verifiers.checks.speaker import speaker_named, tells_about
+from admission.verifiers.soft_match import Alignment
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LOW_MATCH = 0.45
+"""Below this a word counts as not said."""
+_MOST_TURNS = 3
+_WORTH_ADDING = 0.06
+
+FEATURES = (
+    "sentence", "turn", "turns", "window", "everywhere", "exact_turn", "exact_everywhere", "weakest", "second_weakest",
+    "weakest_in_turns", "unmatched", "unmatched_in_turns", "cosine", "second_cosine", "mean_cosine", "sentence_cosine",
+    "linked_parts", "own", "own_lead", "named_subject", "length", "spread",
+    *(f"{kind}_{state}" for kind in KINDS for state in ("ok", "missing", "conflict")),
+    *(f"{kind}_conflict_aligned" for kind in ("numbers", "dates", "negation", "modality")),
+)  # fmt: skip
+"""Names of the features, in the order of the vector."""
+
+
+def features(alignment: Alignment, evidence: Evidence, checks: Sequence[Check]) -> NDArray[np.float64]:
+    """(len(FEATURES),) numbers in [0, 1]. `evidence` is ranked by the alignment's sentence coverage."""
+    sentence = float(alignment.by_sentence().max(initial=0.0))
+    chosen = best_turns(alignment)
+    columns = np.flatnonzero(np.isin(alignment.passage_of, chosen))
+    first = np.flatnonzero(alignment.passage_of == chosen[0])
+    best = alignment.matches.max(axis=1, initial=0.0)
+    within = alignment.matches[:, columns].max(axis=1, initial=0.0)
+    weights = alignment.weights / alignment.weights.sum()
+    cosines = np.sort(alignment.cosines)[::-1]
+    own, lead, named = _by_subject(alignment, evidence)
+    values = {
+        "sentence": sentence,
+        "turn": alignment.coverage(first),
+        "turns": alignment.coverage(columns),
+        "window": max(_window(alignment, p) for p in range(len(cosines))),
+        "everywhere": alignment.coverage(),
+        "exact_turn": float((alignment.exact[:, first].any(axis=1) * weights).sum()),
+        "exact_everywhere": float((alignment.exact.any(axis=1) * weights).sum()),
+        "weakest": _lowest(best, alignment.weights, 0),
+        "second_weakest": _lowest(best, alignment.weights, 1),
+        "weakest_in_turns": _lowest(within, alignment.weights, 0),
+        "unmatched": float(((best < LOW_MATCH) * weights).sum()),
+        "unmatched_in_turns": float(((within < LOW_MATCH) * weights).sum()),
+        "cosine": max(0.0, float(cosines[0])),
+        "second_cosine": max(0.0, float(cosines[1])) if len(cosines) > 1 else 0.0,
+        "mean_cosine": max(0.0, float(cosines.mean())),
+        "sentence_cosine": max(0.0, float(alignment.sentence_cosines.max(initial=0.0))),
+        "linked_parts": _linked_parts(alignment),
+        "own": own,
+        "own_lead": lead,
+        "named_subject": named,
+        "length": min(1.0, len(alignment.content) / 16),
+        "spread": (len(chosen) - 1) / (_MOST_TURNS - 1),
+    }
+    for check in checks:
+        values[f"{check.kind}_{check.state}"] = check.strength
+        if f"{check.kind}_conflict_aligned" in FEATURES and check.state == "conflict":
+            values[f"{check.kind}_conflict_aligned"] = check.strength * sentence
+    return np.array([values.get(name, 0.0) for name in FEATURES])
+
+
+def best_turns(alignment: Alignment) -> list[int]:
+    """Passages that carry the alignment, the strongest first: each further one adds a worthwhile share of coverage."""
+    passages = range(len(alignment.cosines))
+    alone = [alignment.coverage(np.flatnonzero(alignment.passage_of == p)) + 0.2 * alignment.cosines[p] for p in passages]
+    chosen = [int(np.argmax(alone))]
+    reached = alignment.coverage(np.flatnonzero(alignment.passage_of == chosen[0]))
+    while len(chosen) < min(_MOST_TURNS, len(alone)):
+        rest = [p for p in passages if p not in chosen]
+        gains = [alignment.coverage(np.flatnonzero(np.isin(alignment.passage_of, [*chosen, p]))) - reached for p in rest]
+        if max(gains) < _WORTH_ADDING:
+            break
+        chosen.append(rest[int(np.argmax(gains))])
+        reached += max(gains)
+    return chosen
+
+
+def unmatched_words(alignment: Alignment, chosen: Sequence[int]) -> tuple[str, ...]:
+    """The obligation's words that are matched nowhere in the chosen passages, the rarest first."""
+    within = alignment.matches[:, np.isin(alignment.passage_of, list(chosen))].max(axis=1, initial=0.0)
+    low = [i for i in np.argsort(-alignment.weights, kind="stable") if within[i] < LOW_MATCH]
+    return tuple(dict.fromkeys(alignment.content[i].text for i in low))
+
+
+def _window(alignment: Alignment, passage: int) -> float:
+    """Coverage by a passage with the one before and the one after it."""
+    return alignment.coverage(np.flatnonzero(np.abs(alignment.passage_of - passage) <= 1))
+
+
+def _linked_parts(alignment: Alignment) -> float:
+    """For an obligation with a link: how well its worse part is covered by one sentence; 1 without a link."""
+    link = link_of(alignment.statement)
+    if link is None:
+        return 1.0
+    return min(max(alignment.part(part, s) for s in alignment.sentences) for part in (link.main, link.other))
+
+
+def _lowest(matches: NDArray[np.float64], weights: NDArray[np.float64], place: int) -> float:
+    """The lowest (0) or second lowest (1) match among the words rare enough to matter."""
+    telling = np.sort(matches[weights >= 0.4])
+    return float(telling[place]) if len(telling) > place else 1.0
+
+
+def _by_subject(alignment: Alignment, evidence: Evidence) -> tuple[float, float, float]:
+    """Coverage by sentences that can be about the participant named, its lead over the others', whether one is named."""
+    subject = speaker_named(alignment.statement, evidence)
+    if subject is None:
+        return 0.0, 0.5, 0.0
+    about = np.array([tells_about(s, subject) for s in alignment.sentences], dtype=bool)
+    by = alignment.by_sentence()
+    own, others = by[about].max(initial=0.0), by[~about].max(initial=0.0)
+    return float(own), float(np.clip(0.5 + own - others, 0.0, 1.0)), 1.0

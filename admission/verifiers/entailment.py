@@ -1,0 +1,183 @@
+"""The entailment verifier: does any premise made of the passages entail the obligation, and does any contradict it?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from cachetools import LRUCache
+
+from admission.language import all_foreign, is_foreign
+from admission.records import Judgment, Passage, Question, Thresholds
+from admission.text import normalise, sentences, words
+from admission.verifiers import entailment_weights, minilm
+from admission.verifiers.premises import Premise, premises
+from admission.verifiers.protocol import Verifier
+
+if TYPE_CHECKING:
+    from admission.verifiers.entailment_model import EntailmentNetwork
+
+Scores = tuple[float, float]
+"""Probabilities of entailment and of contradiction, rounded to `DECIMALS`."""
+
+DECIMALS = 4
+MAX_CLAIM_TOKENS = 96
+_SPECIAL_TOKENS = 3
+_BATCH = 16
+_CACHED_PAIRS = 50_000
+
+
+class EntailmentVerifier(Verifier):
+    """Natural language inference over lines of conversation, by a fine-tuned MiniLM on the CPU.
+
+    `thresholds` default to those fitted on held-out data and stored with the weights at `weights`. The network is
+    loaded at the first question. Abstains on another language than English (unless the obligation stands in a passage
+    word for word), on no text at all, and on an obligation too long to be read whole. Raises `WeightsError`.
+    """
+
+    name = "entailment"
+
+    def __init__(self, *, thresholds: Thresholds | None = None, weights: Path = entailment_weights.WEIGHTS) -> None:
+        described = entailment_weights.describe(weights)
+        self.thresholds = thresholds or Thresholds(
+            support=described["support"], contradiction=described["contradiction"]
+        )
+        self._weights, self._sha256 = weights, str(described["sha256"])
+
+    @property
+    def identity(self) -> dict[str, object]:
+        return {
+            "kind": self.name,
+            "weights": self._sha256,
+            "backbone": minilm.WEIGHTS_SHA256,
+            "thresholds": self.thresholds.model_dump(),
+        }
+
+    def judge(self, questions: Sequence[Question]) -> list[Judgment]:
+        scorer = _scorer(self._weights, self._sha256)
+        early = [self._without_model(question) for question in questions]
+        read = [
+            scorer.premises(question.obligation.text, _readable(question.passages)) if known is None else []
+            for question, known in zip(questions, early, strict=True)
+        ]
+        pairs = {(p.text, q.obligation.text) for q, found in zip(questions, read, strict=True) for p in found}
+        scores = scorer.scores(pairs)
+        return [
+            known
+            if known is not None
+            else self._judged(question, [(p, *scores[p.text, question.obligation.text]) for p in found])
+            for question, found, known in zip(questions, read, early, strict=True)
+        ]
+
+    def _without_model(self, question: Question) -> Judgment | None:
+        """The judgment of a question that needs no model, or None."""
+        claim, passages = question.obligation.text, [p for p in question.passages if p.text.strip()]
+        if not passages:
+            return Judgment.abstained(self.name, question.view, "empty: there is no text to judge the statement on")
+        if is_foreign(claim) or all_foreign(p.text for p in passages):
+            same = next((p for p in passages if _stands_in(claim, p.text)), None)
+            if same is not None:
+                note = f"The statement stands in {same.turn_id} word for word."
+                return self._judgment(question, 1.0, 0.0, (same.turn_id,), note)
+            what = "statement" if is_foreign(claim) else "passages"
+            return Judgment.abstained(
+                self.name, question.view, f"language: the {what} cannot be judged, only English can"
+            )
+        length = token_count(claim)
+        if length > MAX_CLAIM_TOKENS:
+            return Judgment.abstained(
+                self.name, question.view, f"too_long: the statement has {length} tokens, {MAX_CLAIM_TOKENS} can be read"
+            )
+        return None
+
+    def _judged(self, question: Question, scored: Sequence[tuple[Premise, float, float]]) -> Judgment:
+        best, support, _ = max(scored, key=lambda s: (round(s[1], 2), -len(s[0].turn_ids), s[1]))
+        support = max(entailed for _, entailed, _ in scored)
+        # A joint premise mixes subjects, and an unrelated one has nothing to say: neither may contradict.
+        against = [(p, c) for p, _, c in scored if p.related and len(p.turn_ids) <= 2]
+        worst, contradiction = max(against, key=lambda s: s[1], default=(best, 0.0))
+        label = self.thresholds.label(support, contradiction)
+        shown = worst if label == "contradicted" else best
+        note = _note(label, shown, support, contradiction)
+        return self._judgment(question, support, contradiction, shown.turn_ids, note)
+
+
+def _note(label: str, shown: Premise, support: float, contradiction: float) -> str:
+    turns = " and ".join(shown.turn_ids)
+    said = {
+        "supported": f"{turns} entails the statement ({support:.2f}).",
+        "contradicted": f"{turns} contradicts the statement ({contradiction:.2f}).",
+        "conflicting": f"{turns} entails the statement ({support:.2f}), but it is also contradicted"
+        f" ({contradiction:.2f}).",
+        "insufficient": f"Nothing shown entails the statement; {turns} comes nearest ({support:.2f}).",
+    }[label]
+    return said + (" A long turn was cut to its sentences nearest to the statement." if shown.cut else "")
+
+
+def _readable(passages: Sequence[Passage]) -> list[Passage]:
+    return [p for p in passages if p.text.strip() and not is_foreign(p.text)]
+
+
+def _stands_in(claim: str, text: str) -> bool:
+    """Whether `claim` is, but for case and punctuation, the whole of `text` or one of its sentences."""
+
+    def plain(part: str) -> list[str]:
+        return [word.casefold() for word in words(normalise(part))]
+
+    wanted = plain(claim)
+    return bool(wanted) and any(
+        wanted == plain(part) for part in (text, *(text[start:end] for start, end in sentences(text)))
+    )
+
+
+@lru_cache(maxsize=65536)
+def token_count(text: str) -> int:
+    """Tokens of `text` for MiniLM, without special ones."""
+    return len(minilm.tokenizer()(text, add_special_tokens=False, verbose=False)["input_ids"])
+
+
+class _Scorer:
+    """One loaded network and the scores of pairs it has read, for every verifier of the process with these weights."""
+
+    def __init__(self, network: EntailmentNetwork, temperature: float) -> None:
+        self._network = network
+        self._temperature = temperature
+        self._known: LRUCache[tuple[str, str], Scores] = LRUCache(_CACHED_PAIRS)
+        self._lock = Lock()
+
+    def premises(self, claim: str, passages: Sequence[Passage]) -> list[Premise]:
+        from admission.verifiers.entailment_model import MAX_TOKENS
+
+        return premises(passages, claim, MAX_TOKENS - _SPECIAL_TOKENS - token_count(claim), token_count)
+
+    def scores(self, pairs: set[tuple[str, str]]) -> dict[tuple[str, str], Scores]:
+        """Scores of each (premise, claim), in batches of pairs of about the same length."""
+        with self._lock:
+            found = {pair: self._known[pair] for pair in pairs if pair in self._known}
+            # The order depends on the texts alone, so that the same questions make the same batches.
+            todo = sorted(pairs - found.keys(), key=lambda pair: (token_count(pair[0]) + token_count(pair[1]), pair))
+            for start in range(0, len(todo), _BATCH):
+                batch = todo[start : start + _BATCH]
+                found.update(zip(batch, self._compute(batch), strict=True))
+            self._known.update((pair, found[pair]) for pair in todo)
+            return found
+
+    def _compute(self, pairs: Sequence[tuple[str, str]]) -> list[Scores]:
+        import torch
+
+        from admission.verifiers.entailment_model import encode_pairs
+
+        with torch.inference_mode():
+            logits = self._network(**encode_pairs(pairs))
+            chances = torch.softmax(logits / self._temperature, dim=-1).tolist()
+        return [(round(row[0], DECIMALS), round(row[2], DECIMALS)) for row in chances]
+
+
+@lru_cache(maxsize=2)
+def _scorer(weights: Path, sha256: str) -> _Scorer:
+    """`sha256` makes a changed file a new scorer: nothing scored by other weights is ever reported."""
+    described = entailment_weights.describe(weights)
+    return _Scorer(entailment_weights.load(weights), float(described["temperature"]))

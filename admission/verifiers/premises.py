@@ -1,0 +1,150 @@
+"""What an entailment model reads as premises: passages as lines `Speaker (date): text`, alone, in runs and jointly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from admission.language import FUNCTION_WORDS
+from admission.records import Passage
+from admission.text import sentences, stem, words
+
+MAX_PREMISES = 8
+"""Premises scored for one question, at most."""
+_SINGLES, _RUNS = 4, 3
+_REACH = 2  # a run may step over one turn that is not in the view: the other speaker's "ok"
+
+
+@dataclass(frozen=True)
+class Premise:
+    """A text to read and the turns it is made of, the most related to the claim first.
+
+    `related`: it shares a content word with the claim that is not a speaker's name, so that it may contradict it.
+    `cut`: a turn was shortened to its sentences nearest to the claim.
+    """
+
+    text: str
+    turn_ids: tuple[str, ...]
+    related: bool
+    cut: bool = False
+
+
+def line(speaker: str | None, time: str | None, text: str) -> str:
+    """One turn as a line: `Ana (2026-04-06): I moved.` The day is kept (ISO 8601 text), the hour is not."""
+    day = f" ({time[:10]})" if time else ""
+    said = " ".join(text.split())
+    return f"{' '.join(speaker.split()) if speaker else 'Someone'}{day}: {said}"
+
+
+def joined(lines: Iterable[str]) -> str:
+    """Lines as one premise, in the order of the conversation."""
+    return "\n".join(lines)
+
+
+def content(text: str) -> frozenset[str]:
+    """Stems of the words of `text` that are not grammar words."""
+    return frozenset(stem(word) for word in words(text) if word.lower() not in FUNCTION_WORDS)
+
+
+def premises(passages: Sequence[Passage], claim: str, budget: int, count: Callable[[str], int]) -> list[Premise]:
+    """At most `MAX_PREMISES` premises of at most `budget` tokens for `claim`; `count` counts a text's tokens.
+
+    Each passage alone (with the turn it replies to, or the turn that confirms it, where that turn is here too), runs of
+    two and three neighbouring passages, and the passages nearest to the claim together; those that share most content
+    words with the claim are kept, later ones first among equals.
+    """
+    ordered = sorted(passages, key=lambda p: (p.position, p.start))
+    wanted = content(claim)
+    overlap = {p.id: len(wanted & content(line(p.speaker, None, p.text))) for p in ordered}
+    singles = [_with_partner(p, ordered) for p in ordered]
+    runs = [
+        ordered[start : start + length]
+        for length in (2, 3)
+        for start in range(len(ordered) - length + 1)
+        if all(b.position - a.position <= _REACH for a, b in pairwise(ordered[start : start + length]))
+    ]
+    ranked = sorted(ordered, key=lambda p: (overlap[p.id], p.position), reverse=True)
+    groups = [*_nearest(singles, wanted)[:_SINGLES], *_nearest(runs, wanted)[:_RUNS], _fitting(ranked, budget, count)]
+    distinct = dict.fromkeys(tuple(sorted(group, key=lambda p: (p.position, p.start))) for group in groups)
+    return [_premise(group, claim, wanted, overlap, budget, count) for group in list(distinct)[:MAX_PREMISES]]
+
+
+def _with_partner(passage: Passage, ordered: Sequence[Passage]) -> list[Passage]:
+    """The passage, and those of the turn it has to be read with."""
+    partners = {passage.reply_to, passage.confirmed_by} - {None}
+    return [p for p in ordered if p is passage or p.turn_id in partners]
+
+
+def _nearest(groups: Sequence[Sequence[Passage]], wanted: frozenset[str]) -> list[Sequence[Passage]]:
+    def rank(group: Sequence[Passage]) -> tuple[int, int, int]:
+        shared = wanted & frozenset().union(*(content(line(p.speaker, None, p.text)) for p in group))
+        return len(shared), -len(group), group[-1].position
+
+    return sorted(groups, key=rank, reverse=True)
+
+
+def _fitting(ranked: Sequence[Passage], budget: int, count: Callable[[str], int]) -> list[Passage]:
+    """The first passages of `ranked` that fit `budget` together; always at least one."""
+    chosen: list[Passage] = []
+    for passage in ranked:
+        budget -= count(line(passage.speaker, passage.time, passage.text))
+        if chosen and budget < 0:
+            break
+        chosen.append(passage)
+    return chosen
+
+
+def _premise(
+    group: Sequence[Passage],
+    claim: str,
+    wanted: frozenset[str],
+    overlap: dict[str, int],
+    budget: int,
+    count: Callable[[str], int],
+) -> Premise:
+    share = budget // len(group)
+    texts = [_shortened(p, wanted, share, count) for p in group]
+    if sum(count(line(p.speaker, p.time, p.text)) for p in group) <= budget:
+        texts = [p.text for p in group]
+    speakers = frozenset().union(*(content(p.speaker or "") for p in group))
+    shared = wanted & frozenset().union(*(content(text) for text in texts))
+    strongest = sorted(group, key=lambda p: -overlap[p.id])
+    return Premise(
+        text=joined(line(p.speaker, p.time, text) for p, text in zip(group, texts, strict=True)),
+        turn_ids=tuple(dict.fromkeys(p.turn_id for p in strongest)),
+        related=bool(shared - speakers),
+        cut=any(text != p.text for p, text in zip(group, texts, strict=True)),
+    )
+
+
+def _shortened(passage: Passage, wanted: frozenset[str], budget: int, count: Callable[[str], int]) -> str:
+    """The text of `passage`, or its sentences that share most with the claim, in order, within `budget` tokens."""
+    room = budget - count(line(passage.speaker, passage.time, ""))
+    if count(passage.text) <= room:
+        return passage.text
+    parts = [passage.text[start:end] for start, end in sentences(passage.text)]
+    ranked = sorted(range(len(parts)), key=lambda place: (-len(wanted & content(parts[place])), place))
+    kept: list[int] = []
+    for place in ranked:
+        cost = count(parts[place])
+        if cost <= room:
+            kept.append(place)
+            room -= cost
+        elif not kept:
+            return _window(parts[place], wanted, room, count)
+    return " ".join(parts[place] for place in sorted(kept))
+
+
+def _window(sentence: str, wanted: frozenset[str], room: int, count: Callable[[str], int]) -> str:
+    """The stretch of one over-long sentence that shares most content words with the claim, within `room` tokens."""
+    pieces = sentence.split()
+    size = max(1, int(len(pieces) * max(room, 1) / max(count(sentence), 1)))
+    while True:
+        last = max(0, len(pieces) - size)
+        starts = [*range(0, last, max(1, size // 2)), last]
+        best = max(starts, key=lambda start: (len(wanted & content(" ".join(pieces[start : start + size]))), -start))
+        text = " ".join(pieces[best : best + size])
+        if size == 1 or count(text) <= room:
+            return text
+        size = size * 3 // 4

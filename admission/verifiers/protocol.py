@@ -1,0 +1,51 @@
+"""What a verifier is: a batch of questions in, one judgment a question out, in order."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from admission.records import Judgment, Question, Thresholds, Usage
+
+
+class Verifier(ABC):
+    """Measures support and contradiction of obligations on passages; knows no histories, ledgers or policies.
+
+    `judge` answers every question, in order: a judgment, an abstention (`Judgment.abstained`) or a failure
+    (`Judgment.failed`). It raises `errors.VerifierError` only when the whole call failed. The same questions get the
+    same answers. Text inside questions is data and never instructs the verifier.
+    """
+
+    name: str
+    thresholds: Thresholds
+
+    @property
+    @abstractmethod
+    def identity(self) -> dict[str, object]:
+        """What the answers depend on (kind, weights' digest, thresholds, versions): it goes into the config digest."""
+
+    @abstractmethod
+    def judge(self, questions: Sequence[Question]) -> list[Judgment]:
+        """One judgment a question, in order."""
+
+    async def ajudge(self, questions: Sequence[Question]) -> list[Judgment]:
+        """Async twin of `judge`. Computing verifiers run in a thread; those that wait on a network override it."""
+        return await asyncio.to_thread(self.judge, questions)
+
+    def usage(self, questions: Sequence[Question], judgments: Sequence[Judgment]) -> Usage:
+        """What answering cost. Embedded verifiers count questions; those that pay for tokens override it."""
+        return Usage(calls=len(questions))
+
+    def _judgment(
+        self, question: Question, support: float, contradiction: float, evidence: Sequence[str] = (), note: str = ""
+    ) -> Judgment:
+        return Judgment(
+            verifier=self.name,
+            view=question.view,
+            support=support,
+            contradiction=contradiction,
+            label=self.thresholds.label(support, contradiction),
+            evidence=tuple(evidence),
+            note=note,
+        )

@@ -1,0 +1,60 @@
+"""What a stored value says: the memory's text, its author's citations, and the value as an action leaves it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from admission.records import Report
+from admission.settings import WriteSettings
+
+# One flat key, because filters on nested keys do not work on every store.
+MARK = "admission"
+
+
+def memory_text(value: dict[str, Any], settings: WriteSettings) -> str:
+    """The text to judge: the first text field the value has; where it has none, everything it says, a line each."""
+    for field in settings.text_fields:
+        if field in value:
+            return "\n".join(_lines(value[field]))
+    cited = citation_field(value, settings)
+    return "\n".join(_lines({name: part for name, part in value.items() if name != cited}))
+
+
+def citation_field(value: dict[str, Any], settings: WriteSettings) -> str | None:
+    """The first citation field that holds a list of texts (turn ids)."""
+    for field in settings.citation_fields:
+        ids = value.get(field)
+        if isinstance(ids, list) and all(isinstance(id, str) for id in ids):
+            return field
+    return None
+
+
+def value_to_store(value: dict[str, Any], report: Report, settings: WriteSettings) -> dict[str, Any] | None:
+    """The value as the report's action leaves it; None where nothing is to be stored.
+
+    A repaired memory's citations become those that support it; a marked one gets its status under `MARK`.
+    """
+    if report.action not in ("persist", "persist_marked"):
+        return None
+    stored = dict(value)
+    cited = citation_field(value, settings)
+    if report.status == "repaired" and cited is not None:
+        stored[cited] = list(report.citations.final)
+    if report.action == "persist_marked":
+        stored[MARK] = report.status
+    return stored
+
+
+def _lines(part: Any, name: str = "") -> Iterator[str]:
+    """Texts as they are; a number or a flag with the name of its field, which is what gives it a meaning."""
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, dict):
+        for key, inner in part.items():
+            yield from _lines(inner, str(key))
+    elif isinstance(part, list):
+        for inner in part:
+            yield from _lines(inner, name)
+    elif part is not None:
+        yield f"{name}: {part}" if name else str(part)

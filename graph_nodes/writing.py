@@ -1,0 +1,281 @@
+"""The write protocol without I/O, as generators of steps: claim, judge, decide, store, complete; and its recovery."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import cast
+
+from langgraph.store.base import InvalidNamespaceError, Op, PutOp, Result, validate_op_namespace
+
+from admission.deliberation import input_digest
+from admission.gate import AdmissionGate
+from admission.history import History
+from admission.ledger import Ledger, WriteIntent, WriteRecord, fingerprint_of
+from admission.ledger.fingerprint import plain_value
+from admission.records import Candidate, Citations, Namespace, Report, digest
+from admission.settings import WriteSettings
+from graph_nodes.outcome import announce
+from graph_nodes.scope import Scopes, WriteScope
+from graph_nodes.steps import Blocking, Inner, Judge, Steps
+from graph_nodes.values import MARK, citation_field, memory_text, value_to_store
+
+logger = logging.getLogger(__name__)
+
+INTERRUPTED = "interrupted"
+_REPORT_ID_CHARS = 16
+
+# Writes being judged in this process right now, by whichever store: a recovery must not take them for abandoned.
+_in_hand: set[str] = set()
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """What finishing interrupted writes did, as fingerprints.
+
+    `stored`: decided before, now in the store. `overtaken`: decided before, moot since a later write or delete of the
+    same key. `interrupted`: never decided; quarantined as unresolved. `failed`: the store refused them, with its error;
+    they stay decided, to be finished another time.
+    """
+
+    stored: tuple[str, ...] = ()
+    overtaken: tuple[str, ...] = ()
+    interrupted: tuple[str, ...] = ()
+    failed: tuple[tuple[str, str], ...] = ()
+
+
+class WriteProtocol:
+    """How a batch of store operations passes the gate, step by step; who carries the steps out owns the waiting.
+
+    Until `decide` the ledger holds the intent, from then on report and value; a retry of the same write, or `recover`,
+    finishes what is left. So a crash between any two steps loses nothing and doubles nothing.
+    """
+
+    def __init__(
+        self, gate: AdmissionGate, ledger: Ledger, settings: WriteSettings, *, indexes_whole_value: bool
+    ) -> None:
+        self._gate = gate
+        self._ledger = ledger
+        self._settings = settings
+        self._indexes_whole_value = indexes_whole_value
+        self._scopes = Scopes(gate.settings.evidence.passage_chars)
+
+    def batch(self, ops: Sequence[Op]) -> Steps[list[Result]]:
+        """Results of `ops` in order, None for puts. Reads see the state before it; the last put of a key wins."""
+        for op in ops:
+            _check(op)
+        last = {(op.namespace, op.key): place for place, op in enumerate(ops) if isinstance(op, PutOp)}
+        changes = {place: cast(PutOp, ops[place]) for place in sorted(last.values())}
+        deletes = [op for op in changes.values() if op.value is None]
+        writes = {place: op for place, op in changes.items() if op.value is not None}
+        passing = {place: op for place, op in enumerate(ops) if not isinstance(op, PutOp) or place in changes}
+        if not changes:
+            return (yield from _results(len(ops), passing))
+        scope = self._scopes.current()
+        if deletes:
+            # Before the store: over a retry a deletion may be recorded twice, but none goes unrecorded.
+            yield Blocking(partial(self._record_deletes, deletes, scope))
+        claimed: list[str] = []
+        try:
+            records: list[WriteRecord] = []
+            if writes:
+                records = yield from self._decided(list(writes.values()), scope, claimed)
+            for (place, op), record in zip(writes.items(), records, strict=True):
+                if _goes_to_store(record, op):
+                    passing[place] = self._put(record)
+                else:
+                    del passing[place]
+            results = yield from _results(len(ops), passing)
+            unfinished = [record for record in records if record.state == "decided"]
+            if unfinished:
+                yield Blocking(partial(self._complete, unfinished))
+        finally:
+            _in_hand.difference_update(claimed)
+        return results
+
+    def recover(self) -> Steps[Recovery]:
+        """Finish the writes that a process before this one (or a store that failed) left behind.
+
+        A write with a decision is carried out, unless its key has been written or deleted since. One without is decided
+        as unresolved and quarantined: its conversation is gone. That is not a verdict: the same write made again is
+        judged, so it does no harm where another process was still at work on it.
+        """
+        records: list[WriteRecord] = yield Blocking(self._ledger.incomplete)
+        left = [record for record in records if record.intent.fingerprint not in _in_hand]
+        undecided = [record for record in left if record.state == "claimed"]
+        decided = [record for record in left if record.state == "decided"]
+        if undecided:
+            yield Blocking(partial(self._interrupt, undecided))
+        overtaken: set[str] = (yield Blocking(partial(self._overtaken, decided))) if decided else set()
+        stored: list[str] = []
+        failed: list[tuple[str, str]] = []
+        for record in decided:
+            fingerprint = record.intent.fingerprint
+            try:
+                if fingerprint not in overtaken:
+                    yield Inner([self._put(record)])
+                    stored.append(fingerprint)
+            except Exception as error:  # noqa: BLE001 - one write the store refuses must not keep the others back
+                logger.warning("write %s could not be finished: %s", fingerprint, type(error).__name__)
+                failed.append((fingerprint, f"{type(error).__name__}: {error}"))
+                continue
+            yield Blocking(partial(self._ledger.complete, fingerprint))
+        interrupted = tuple(record.intent.fingerprint for record in undecided)
+        return Recovery(tuple(stored), tuple(sorted(overtaken)), interrupted, tuple(failed))
+
+    def report_for(self, namespace: Namespace, key: str) -> Report | None:
+        """The newest report on a write of this key. Blocks."""
+        newest = None
+        for entry, report in self._ledger.reports(namespace=namespace):
+            if entry.namespace == namespace and entry.key == key:
+                newest = report
+        return newest
+
+    def _decided(self, ops: Sequence[PutOp], scope: WriteScope, claimed: list[str]) -> Steps[list[WriteRecord]]:
+        """How each write stands once decided. What a retry finds decided is not judged again."""
+        records: list[WriteRecord] = yield Blocking(partial(self._claim, ops, scope, claimed))
+        to_judge = [record.intent for record in records if record.state == "claimed"]
+        if to_judge:
+            candidates = [self._candidate(intent, scope) for intent in to_judge]
+            reports: list[Report] = yield Judge([(candidate, scope.history) for candidate in candidates])
+            judged = {intent.fingerprint: report for intent, report in zip(to_judge, reports, strict=True)}
+            records = yield Blocking(partial(self._decide, records, judged, claimed))
+        for record in records:
+            if record.report is not None:
+                announce(record.report)
+        return records
+
+    def _claim(self, ops: Sequence[PutOp], scope: WriteScope, claimed: list[str]) -> list[WriteRecord]:
+        return [self._claimed(self._intent(op, scope), claimed) for op in ops]
+
+    def _intent(self, op: PutOp, scope: WriteScope) -> WriteIntent:
+        value = plain_value(dict(op.value or {}))
+        if scope.task is None:
+            occurrence = self._ledger.changes(op.namespace, op.key, value)
+        else:
+            occurrence = self._scopes.occurrence(scope, op.namespace, value, op.key)
+        return WriteIntent(
+            fingerprint=fingerprint_of(scope.thread, scope.task, op.namespace, value, occurrence, key=op.key),
+            namespace=op.namespace,
+            key=op.key,
+            value=value,
+            options={"index": op.index, "ttl": op.ttl},
+            thread=scope.thread,
+            task=scope.task,
+        )
+
+    def _claimed(self, intent: WriteIntent, claimed: list[str]) -> WriteRecord:
+        """The record of this write. One that was interrupted without a verdict goes on under a fingerprint derived from
+        its own, with the key it had: a real verdict, and still one row."""
+        while True:
+            _in_hand.add(intent.fingerprint)
+            claimed.append(intent.fingerprint)
+            record = self._ledger.claim(intent)
+            if not _is_interrupted(record):
+                return record
+            intent = record.intent.model_copy(update={"fingerprint": digest({"retry_of": intent.fingerprint})})
+
+    def _decide(
+        self, records: Sequence[WriteRecord], judged: Mapping[str, Report], claimed: list[str]
+    ) -> list[WriteRecord]:
+        return [
+            self._settle(record, judged[record.intent.fingerprint], claimed) if record.state == "claimed" else record
+            for record in records
+        ]
+
+    def _settle(self, record: WriteRecord, report: Report, claimed: list[str]) -> WriteRecord:
+        """Commit the report. A decision before it stands, unless another process's recovery gave this write up."""
+        while record.state == "claimed":
+            value = value_to_store(record.intent.value, report, self._settings)
+            quarantined = report.action in ("quarantine", "review")
+            record = self._ledger.decide(record.intent.fingerprint, report, value, quarantined=quarantined)
+            if _is_interrupted(record):
+                record = self._claimed(record.intent, claimed)
+        return record
+
+    def _candidate(self, intent: WriteIntent, scope: WriteScope | None) -> Candidate:
+        cited = citation_field(intent.value, self._settings)
+        return Candidate(
+            id=intent.fingerprint[:_REPORT_ID_CHARS],
+            conversation=intent.thread or "",
+            namespace=intent.namespace,
+            memory=memory_text(intent.value, self._settings),
+            citations=tuple(intent.value[cited]) if cited is not None else (),
+            written_after=scope.written_after if scope is not None else None,
+        )
+
+    def _put(self, record: WriteRecord) -> PutOp:
+        intent = record.intent
+        value = dict(record.stored_value or {})
+        index = intent.options.get("index")
+        if index is None and self._indexes_whole_value and MARK in value and MARK not in intent.value:
+            index = [name for name in value if name != MARK]  # the mark is no part of what is searched
+        return PutOp(intent.namespace, intent.key, value, index=index, ttl=intent.options.get("ttl"))
+
+    def _complete(self, records: Iterable[WriteRecord]) -> None:
+        for record in records:
+            self._ledger.complete(record.intent.fingerprint)
+
+    def _record_deletes(self, ops: Iterable[PutOp], scope: WriteScope) -> None:
+        for op in ops:
+            self._ledger.record_delete(op.namespace, op.key, thread=scope.thread, task=scope.task)
+
+    def _interrupt(self, records: Iterable[WriteRecord]) -> None:
+        for record in records:
+            candidate = self._candidate(record.intent, None)
+            report = Report(
+                id=candidate.id,
+                conversation=candidate.conversation,
+                namespace=candidate.namespace,
+                memory=candidate.memory,
+                status="unresolved",
+                action="quarantine",
+                reasons=(f"{INTERRUPTED}: the process ended before a verdict; the same write made again is judged",),
+                citations=Citations(author=candidate.citations),
+                config_digest=self._gate.config_digest,
+                input_digest=input_digest(candidate, History.of(candidate.conversation, ())),
+            )
+            self._ledger.decide(record.intent.fingerprint, report, None, quarantined=True)
+
+    def _overtaken(self, records: Iterable[WriteRecord]) -> set[str]:
+        """Those of these decided writes whose key was stored or deleted after their decision."""
+        pending = {record.intent.fingerprint: (record.intent.namespace, record.intent.key) for record in records}
+        overtaken: set[str] = set()
+        for entry in self._ledger.entries():
+            if entry.kind in ("report", "restored"):
+                overtaken.discard(entry.fingerprint or "")
+            elif entry.kind in ("stored", "deleted"):
+                overtaken.update(f for f, place in pending.items() if place == (entry.namespace, entry.key))
+        return overtaken
+
+
+def _results(count: int, ops: Mapping[int, Op]) -> Steps[list[Result]]:
+    """The wrapped store's results for `ops` (by their place in a batch of `count`), None in the other places."""
+    results: list[Result] = [None] * count
+    if ops:
+        places = sorted(ops)
+        answers: list[Result] = yield Inner([ops[place] for place in places])
+        for place, answer in zip(places, answers, strict=True):
+            results[place] = answer
+    return results
+
+
+def _check(op: Op) -> None:
+    """The checks `BaseStore.put` makes, for operations that reach `batch` without passing it."""
+    validate_op_namespace(op)
+    if isinstance(op, PutOp) and op.value is not None and (not op.namespace or op.namespace[0] == "langgraph"):
+        raise InvalidNamespaceError(f"Memories need a namespace whose root is not 'langgraph'. Got: {op.namespace}")
+
+
+def _is_interrupted(record: WriteRecord) -> bool:
+    """Held back only because a process ended before the verdict."""
+    reasons = record.report.reasons if record.report is not None and record.quarantined else ()
+    return any(reason.startswith(f"{INTERRUPTED}:") for reason in reasons)
+
+
+def _goes_to_store(record: WriteRecord, op: PutOp) -> bool:
+    """A finished write is repeated only where the caller names its very key, as it would be without the gate: under
+    another key it would undo what has happened to the first since."""
+    return record.stored_value is not None and (record.state == "decided" or record.intent.key == op.key)

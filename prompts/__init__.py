@@ -1,0 +1,1 @@
+"""Prompt templates as text files and their loader; imports nothing of ours."""

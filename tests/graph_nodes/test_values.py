@@ -1,0 +1,43 @@
+"""What of a stored value is judged, and what citations it carries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from admission.settings import WriteSettings
+from graph_nodes.values import citation_field, memory_text
+
+SETTINGS = WriteSettings()
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({"content": "Ana likes tea.", "id": "7"}, "Ana likes tea."),
+        ({"kind": "Memory", "content": {"content": "Ana likes tea."}}, "Ana likes tea."),
+        ({"text": "second field", "memory": "first field"}, "first field"),
+        ({"name": "Ana", "diet": ["vegan", "no nuts"]}, "Ana\nvegan\nno nuts"),
+        ({"name": "Ana", "age": 61, "smokes": False, "pets": None}, "Ana\nage: 61\nsmokes: False"),
+        ({"profile": {"city": {"name": "Lisbon"}}, "citations": ["m1"]}, "Lisbon"),
+        ({"citations": "not ids"}, "not ids"),
+        ({"content": None}, ""),
+        ({}, ""),
+    ],
+)
+def test_the_first_text_field_is_judged_or_else_everything_the_value_says(value: dict[str, Any], text: str) -> None:
+    assert memory_text(value, SETTINGS) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "field"),
+    [
+        ({"citations": ["m1"]}, "citations"),
+        ({"citations": "m1", "sources": []}, "sources"),
+        ({"citations": [1]}, None),
+        ({}, None),
+    ],
+)
+def test_citations_are_a_list_of_ids_in_a_field_the_settings_name(value: dict[str, Any], field: str | None) -> None:
+    assert citation_field(value, SETTINGS) == field

@@ -1,0 +1,81 @@
+"""A program that carries one write through ledger and store and is killed at a given step (run by test_ledger_crash).
+
+For n = 1, 2, ... it forks a child that works in FOLDER/n and dies by SIGKILL right before its n-th step. A step is an
+SQL statement of the ledger or of the store, or the return of a ledger call. It ends with the first child that gets
+through, and prints how many were killed.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import sys
+from pathlib import Path
+from typing import Any
+
+from ledger_records import HELD, MARKED, a_report, an_intent
+from store_file import put
+
+from admission.ledger import SqliteLedger
+
+LIMIT = 200
+
+
+class Countdown:
+    def __init__(self, steps: int) -> None:
+        self.left = steps
+
+    def step(self, *_: object) -> None:
+        self.left -= 1
+        if self.left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def write_once(folder: Path, countdown: Countdown, held: bool) -> None:
+    connect = sqlite3.connect
+
+    def traced(*args: Any, **kwargs: Any) -> sqlite3.Connection:
+        db = connect(*args, **kwargs)
+        db.set_trace_callback(countdown.step)
+        return db
+
+    sqlite3.connect = traced  # type: ignore[assignment]
+    intent = an_intent()
+    ledger = SqliteLedger(str(folder / "ledger.db"))
+    countdown.step()
+    ledger.claim(intent)
+    countdown.step()
+    if held:
+        ledger.decide(intent.fingerprint, HELD, None, quarantined=True)
+        countdown.step()
+        record = ledger.restore(intent.fingerprint, by="Ada", why="the user confirmed it")
+    else:
+        record = ledger.decide(intent.fingerprint, a_report(), MARKED, quarantined=False)
+    countdown.step()
+    put(folder / "store.db", record)
+    countdown.step()
+    ledger.complete(intent.fingerprint)
+    countdown.step()
+    ledger.close()
+
+
+def main(folder: Path, held: bool) -> int:
+    for n in range(1, LIMIT):
+        place = folder / str(n)
+        place.mkdir()
+        child = os.fork()
+        if child == 0:
+            write_once(place, Countdown(n), held)
+            os._exit(0)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if code == 0:
+            print(n - 1)  # noqa: T201
+            return 0
+        if code != -signal.SIGKILL:
+            return 1
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), sys.argv[2] == "held"))

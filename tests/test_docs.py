@@ -1,0 +1,38 @@
+"""The documentation names every setting, with the default it really has."""
+
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from admission.settings import (
+    EvidenceSettings,
+    LedgerSettings,
+    PolicyRule,
+    Settings,
+    VerificationSettings,
+    WriteSettings,
+)
+
+DOCS = Path(__file__).parent.parent / "docs"
+
+
+@pytest.mark.parametrize(
+    ("section", "model"),
+    [
+        ("evidence", EvidenceSettings),
+        ("verification", VerificationSettings),
+        ("policy", PolicyRule),
+        ("ledger", LedgerSettings),
+        ("writes", WriteSettings),
+    ],
+)
+def test_every_setting_is_documented_under_its_section(section: str, model: type[BaseModel]) -> None:
+    text = (DOCS / "settings.md").read_text()
+    part = text.split(f"\n## `{section}`\n")[1].split("\n## ")[0]
+    assert [name for name in model.model_fields if f"`{name}`" not in part] == []
+
+
+def test_every_section_is_documented() -> None:
+    text = (DOCS / "settings.md").read_text()
+    assert [name for name in Settings.model_fields if f"\n## `{name}`\n" not in text] == []

@@ -1,0 +1,185 @@
+"""Fits the alignment verifier's calibration: `python -m training.fit_alignment --data DIR`. Minutes on one core.
+
+Features come from the product's own code. Signs are fixed beforehand (more coverage never lowers support, a missing
+piece never raises it), because the dialogues' unsupported claims repeat more of the chat's words than the supported
+ones and a free fit would learn that quirk of the data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+from sklearn.metrics import roc_auc_score
+
+from admission.records import Thresholds
+from admission.verifiers import alignment
+from admission.verifiers.alignment_features import FEATURES, features
+from admission.verifiers.soft_match import texts_of
+from admission.verifiers.states import StateEncoder
+from training.verifier_data import (
+    NLI_HELD_OUT,
+    Labelled,
+    counterfactuals,
+    dialogue_claims,
+    dialogue_rows,
+    nli_pairs,
+    purpose,
+)
+
+LAYERS = (6,)
+NLI = {
+    "mnli": ("mnli_train", 800),
+    "cad": ("cad_train", 800),
+    "vitaminc": ("vitaminc_train", 1000),
+    "scone": ("scone_train", 300),
+    "negation_nli": ("negnli_", 300),
+    "wice": ("wice_claim_dev", 300),
+    "q2": ("q2_dialog", 400),
+    "foolmetwice": ("fmt_dev", 300),
+}
+WEIGHTS = {"dialogues": 1.0, "removed": 0.7, "exchanged": 0.7, "unrelated": 0.5}
+NLI_WEIGHT = 0.5
+PENALTY = 10.0
+# Neither more nor less of these says anything by itself: their signs are free.
+_FREE = ("length", "spread", "named_subject", "mean_cosine", "second_cosine")
+
+
+def signs(contradiction: bool) -> list[tuple[float | None, float | None]]:
+    """Bounds of each coefficient. Conflicts only ever raise contradiction; the rest of it is free."""
+    bounds: list[tuple[float | None, float | None]] = []
+    for name in FEATURES:
+        lowers = name.startswith("unmatched") or name.endswith(("_missing", "_conflict", "_conflict_aligned"))
+        if contradiction:
+            bounds.append((0.0, None) if "_conflict" in name else (None, None))
+        else:
+            bounds.append((None, None) if name in _FREE else (None, 0.0) if lowers else (0.0, None))
+    return bounds
+
+
+def fit(x: np.ndarray, y: np.ndarray, weights: np.ndarray, bounds: list[Any]) -> tuple[np.ndarray, float]:
+    """Weighted L2-penalised logistic regression within bounds. Returns coefficients on the raw features and intercept."""
+    mean, scale = x.mean(axis=0), x.std(axis=0) + 1e-6
+    z, weights = (x - mean) / scale, weights / weights.mean()
+    n = z.shape[1]
+
+    def loss(beta: np.ndarray) -> tuple[float, np.ndarray]:
+        score = z @ beta[:n] + beta[n]
+        error = weights * (1 / (1 + np.exp(-score)) - y)
+        value = (weights * np.logaddexp(0, np.where(y, -score, score))).sum() + 0.5 * PENALTY * (beta[:n] ** 2).sum()
+        return float(value), np.append(z.T @ error + PENALTY * beta[:n], error.sum())
+
+    best = minimize(loss, np.zeros(n + 1), jac=True, method="L-BFGS-B", bounds=[*bounds, (None, None)],
+                    options={"maxiter": 4000}).x  # fmt: skip
+    return best[:n] / scale, float(best[n] - (best[:n] * mean / scale).sum())
+
+
+def measured(rows: Sequence[Labelled], encoder: StateEncoder) -> np.ndarray:
+    """(rows, features) by the verifier's own code, encoded in large batches."""
+    out = []
+    for start in range(0, len(rows), 512):
+        part = rows[start : start + 512]
+        encoder.encode([t for row in part for t in texts_of(row.question.obligation.text, row.question.passages)])
+        for row in part:
+            found = alignment.compare(row.question, encoder)
+            out.append(features(found.alignment, found.evidence, found.checks))
+        print(f"  {min(start + 512, len(rows))}/{len(rows)}", flush=True)
+    return np.array(out)
+
+
+def threshold(scores: np.ndarray, positive: np.ndarray) -> float:
+    """The cut with the best balanced accuracy, halfway between the two neighbouring scores."""
+    order = np.argsort(-scores)
+    hits = np.cumsum(positive[order]) / max(1, positive.sum())
+    alarms = np.cumsum(~positive[order]) / max(1, (~positive).sum())
+    best = int(np.argmax(hits - alarms))
+    following = scores[order[min(best + 1, len(order) - 1)]]
+    return round(float((scores[order[best]] + following) / 2), 4)
+
+
+def weigh(rows: Sequence[Labelled]) -> np.ndarray:
+    return np.array([WEIGHTS.get(row.source, NLI_WEIGHT) for row in rows])
+
+
+def data(folder: Path, seed: int) -> dict[str, list[Labelled]]:
+    """Rows to learn from, to fit the thresholds on, and to test with; no dialogue is in two of them."""
+    rows = dialogue_rows(folder / "dialogues" / "train.jsonl")
+    parts = {name: [r for r in rows if purpose(r["id"]) == name] for name in ("train", "calibration", "test")}
+    small = {name: (split, min(count, 200)) for name, (split, count) in NLI_HELD_OUT.items()}
+    return {
+        "train": [
+            *dialogue_claims(parts["train"]),
+            *counterfactuals(parts["train"], seed),
+            *nli_pairs(folder / "nli", NLI, seed),
+        ],
+        "calibration": dialogue_claims(parts["calibration"]),
+        "test": [
+            *dialogue_claims(parts["test"]),
+            *counterfactuals(parts["test"], seed + 1),
+            *nli_pairs(folder / "nli", small, seed),
+        ],
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="folder with dialogues/ and nli/")
+    parser.add_argument("--out", type=Path, default=Path("admission/data") / alignment.WEIGHTS)
+    parser.add_argument("--cache", type=Path, default=Path("training/runs/alignment_features.npz"))
+    parser.add_argument("--threads", type=int, default=1)
+    options = parser.parse_args()
+    import torch
+
+    torch.set_num_threads(options.threads)
+    rows = data(options.data, seed=0)
+    if options.cache.exists():
+        x = dict(np.load(options.cache))
+    else:
+        encoder = StateEncoder(LAYERS, cached_texts=20000)
+        x = {name: measured(part, encoder) for name, part in rows.items()}
+        options.cache.parent.mkdir(parents=True, exist_ok=True)
+        np.savez(options.cache, **x)
+    labels = {name: np.array([row.label for row in part]) for name, part in rows.items()}
+    known = labels["train"] != 3
+    weights = weigh(rows["train"])
+    support = fit(x["train"], labels["train"] == 0, weights, signs(contradiction=False))
+    refute = fit(x["train"][known], labels["train"][known] == 2, weights[known], signs(contradiction=True))
+    cuts = Thresholds(
+        support=threshold(chances(x["calibration"], support), labels["calibration"] == 0),
+        contradiction=threshold(chances(x["calibration"], refute), labels["calibration"] == 2),
+    )
+    report("support", chances(x["test"], support), labels["test"] == 0, rows["test"], cuts.support)
+    report("contradiction", chances(x["test"], refute), labels["test"] == 2, rows["test"], cuts.contradiction)
+    shipped = {
+        "format": alignment.FORMAT,
+        "layers": LAYERS,
+        "features": FEATURES,
+        "support": {"coefficients": [round(float(c), 5) for c in support[0]], "intercept": round(support[1], 5)},
+        "contradiction": {"coefficients": [round(float(c), 5) for c in refute[0]], "intercept": round(refute[1], 5)},
+        "thresholds": cuts.model_dump(),
+    }
+    options.out.write_text(json.dumps(shipped, indent=1) + "\n", encoding="utf-8")
+
+
+def chances(x: np.ndarray, fitted: tuple[np.ndarray, float]) -> np.ndarray:
+    return 1 / (1 + np.exp(-(x @ fitted[0] + fitted[1])))
+
+
+def report(name: str, scores: np.ndarray, wanted: np.ndarray, rows: Sequence[Labelled], cut: float) -> None:
+    """By set: how many, the mean score, the area under the curve and the accuracy at the threshold."""
+    print(f"{name} at {cut}")
+    for source in dict.fromkeys(row.source for row in rows):
+        chosen = np.array([row.source == source for row in rows])
+        truth = wanted[chosen]
+        area = f"{roc_auc_score(truth, scores[chosen]):.3f}" if 0 < truth.mean() < 1 else "-"
+        right = ((scores[chosen] >= cut) == truth).mean()
+        print(f"  {source:14s} n={chosen.sum():4d} mean {scores[chosen].mean():.2f} AUC {area} accuracy {right:.3f}")
+
+
+if __name__ == "__main__":
+    main()

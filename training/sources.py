@@ -1,0 +1,84 @@
+"""Where labelled pairs come from: the data sets, their share of the mix, and what is held out of each."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+LABELS = ("entailment", "neutral", "contradiction", "not_entailment")
+HELD_OUT_MARKS = ("test", "val", "oracle")
+"""Parts of a file name that mark an evaluation split."""
+KEPT_FOR_TRAINING = ("fmt_dev", "fever_symmetric_dev")
+CALIBRATION = ("cad_dev",)
+
+SHARES = {
+    "vitaminc": 0.28,
+    "mnli": 0.22,
+    "cad": 0.10,
+    "negation_nli": 0.05,
+    "scone": 0.05,
+    "foolmetwice": 0.04,
+    "cider": 0.01,
+    "fragments": 0.02,
+    "feversymmetric": 0.02,
+    "med_help": 0.02,
+    "q2": 0.008,
+    "summedits": 0.002,
+    "dialogues": 0.17,
+}
+"""Share of training pairs by source. `dialogues` pairs are made in dialogue_pairs.py."""
+
+EVALUATION_ONLY = ("wice", "bigbench")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A premise, a claim about it, and one of `LABELS`; `not_entailment` says no more than that."""
+
+    premise: str
+    claim: str
+    label: str
+    source: str
+    part: str
+
+
+def pairs(data: Path, source: str) -> Iterator[Pair]:
+    """Every pair of one data set of `data`/nli."""
+    with gzip.open(data / "nli" / f"{source}.jsonl.gz", "rt", encoding="utf-8") as file:
+        for text in file:
+            row = json.loads(text)
+            yield Pair(row["premise"], row["hypothesis"], row["label"], source, row["file"])
+
+
+def purpose(pair: Pair) -> str:
+    """`train`, `calibration` or `test`. Sets without a split of their own give a tenth, by premise, to testing."""
+    if pair.source in EVALUATION_ONLY:
+        return "test"
+    if pair.part in CALIBRATION:
+        return "calibration"
+    if any(mark in pair.part for mark in HELD_OUT_MARKS):
+        if pair.part == "mnli_val":
+            return "calibration" if _bucket(pair.premise) < 5 else "test"
+        return "test"
+    if pair.part in KEPT_FOR_TRAINING or "train" in pair.part:
+        return "train"
+    return "test" if _bucket(pair.premise) == 0 else "train"
+
+
+def _bucket(premise: str) -> int:
+    return hashlib.sha256(premise.encode()).digest()[0] % 10
+
+
+def dialogues(path: Path) -> list[dict]:
+    """The dialogues with labelled claims, one JSON object a line."""
+    return [json.loads(text) for text in path.read_text(encoding="utf-8").splitlines()]
+
+
+def dialogue_purpose(name: str) -> str:
+    """Purpose of a dialogue with id `name`: `test` (a tenth), `calibration` (a twentieth) or `train`, by its digest."""
+    place = int(hashlib.sha256(name.encode()).hexdigest(), 16) % 20
+    return "test" if place in (0, 10) else "calibration" if place == 1 else "train"

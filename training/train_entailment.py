@@ -1,0 +1,227 @@
+"""Train the entailment verifier's weights: `python -m training.train_entailment --data DIR --minutes 85`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from admission.verifiers import entailment_model as model
+from admission.verifiers import entailment_weights, minilm
+from training import dialogue_pairs, sources
+from training.export_entailment import export
+from training.sources import Pair
+
+BATCH, CHUNK = 16, 128
+LONG = ("cider", "summedits")
+ENCODER_RATE, HEAD_RATE, WARM_UP, FLOOR = 1.2e-4, 6e-4, 0.03, 0.03
+AVERAGE = 0.997
+CONTRADICTION_WEIGHT = 1.3
+SAVE_EVERY, LOOK_EVERY = 120.0, 1200.0
+
+
+class Mix:
+    """An endless stream of batches from all sources by their shares, bucketed by length. Same seed, same stream."""
+
+    def __init__(self, data: Path, dialogue_file: Path, seed: int) -> None:
+        self.rng = random.Random(seed)
+        self.pools = {
+            source: [p for p in sources.pairs(data, source) if sources.purpose(p) == "train" and _short(p)]
+            for source in sources.SHARES
+            if source != "dialogues"
+        }
+        rows = sources.dialogues(dialogue_file)
+        training = [row for row in rows if sources.dialogue_purpose(row["id"]) == "train"]
+        self.claims = [(row, claim) for row in training for claim in row["claims"]]
+        self.distractors = [p.premise for name in ("mnli", "cad", "vitaminc") for p in self.pools[name]]
+        self.decks: dict[str, list[int]] = {}
+        self.drawn = 0
+
+    def _next(self, source: str) -> Pair:
+        size = len(self.claims) if source == "dialogues" else len(self.pools[source])
+        deck = self.decks.get(source)
+        if not deck:
+            deck = self.decks[source] = self.rng.sample(range(size), size)
+        place = deck.pop()
+        if source == "dialogues":
+            row, claim = self.claims[place]
+            return dialogue_pairs.from_claim(row, claim, self.rng)
+        return dialogue_pairs.as_chat(self.pools[source][place], self.distractors, self.rng)
+
+    def batches(self) -> Iterator[list[Pair]]:
+        names, shares = list(sources.SHARES), list(sources.SHARES.values())
+        while True:
+            drawn = [self._next(name) for name in self.rng.choices(names, shares, k=BATCH * CHUNK)]
+            lengths = minilm.tokenizer()([p.premise for p in drawn], [p.claim for p in drawn])["input_ids"]
+            order = sorted(range(len(drawn)), key=lambda place: len(lengths[place]))
+            drawn = [drawn[place] for place in order]
+            chunk = [drawn[start : start + BATCH] for start in range(0, len(drawn), BATCH)]
+            self.rng.shuffle(chunk)
+            yield from chunk
+
+
+def _short(pair: Pair) -> bool:
+    return len(pair.premise) + len(pair.claim) < (700 if pair.source in LONG else 280)
+
+
+def loss_of(logits: Tensor, labels: list[str]) -> Tensor:
+    """Weighted cross-entropy; a `not_entailment` pair asks only that the other two classes share the probability."""
+    logs = F.log_softmax(logits, dim=-1)
+    index = torch.tensor([sources.LABELS.index(label) for label in labels])
+    exact = logs.gather(1, index.clamp(max=2)[:, None])[:, 0]
+    either = torch.logsumexp(logs[:, 1:], dim=-1)
+    weights = torch.where(index == 2, CONTRADICTION_WEIGHT, 1.0)
+    return -(torch.where(index == 3, either, exact) * weights).sum() / weights.sum()
+
+
+class Run:
+    """Network, averaged weights, optimiser and clock of one training run; all of it survives a stop."""
+
+    def __init__(self, folder: Path, minutes: float) -> None:
+        self.folder, self.seconds = folder, minutes * 60.0
+        self.network = model.EntailmentNetwork(minilm.encoder(), dropout=0.1)
+        for module in self.network.encoder.modules():
+            if isinstance(module, torch.nn.Dropout):
+                module.p = 0.0
+        self.tuned = {n: p for n, p in self.network.named_parameters() if model.is_tuned(n)}
+        for name, parameter in self.network.named_parameters():
+            parameter.requires_grad_(name in self.tuned)
+        groups = [
+            {"params": [p for n, p in self.tuned.items() if n.startswith("encoder.")], "peak": ENCODER_RATE},
+            {"params": [p for n, p in self.tuned.items() if not n.startswith("encoder.")], "peak": HEAD_RATE},
+        ]
+        self.optimiser = torch.optim.AdamW(groups, lr=0.0, weight_decay=0.01, fused=True)
+        self.average = {n: p.detach().clone() for n, p in self.tuned.items()}
+        self.step, self.elapsed, self.seen, self.smooth = 0, 0.0, 0, 1.1
+
+    def learn(self, batch: list[Pair]) -> None:
+        began = time.monotonic()
+        progress = min(1.0, self.elapsed / self.seconds)
+        factor = min(1.0, progress / WARM_UP) * max(FLOOR, 1.0 - progress)
+        for group in self.optimiser.param_groups:
+            group["lr"] = group["peak"] * factor
+        self.network.train()
+        encoded = model.encode_pairs([(p.premise, p.claim) for p in batch], step=1)
+        loss = loss_of(self.network(**encoded), [p.label for p in batch])
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.tuned.values(), 1.0)
+        self.optimiser.step()
+        self.optimiser.zero_grad(set_to_none=True)
+        self.step += 1
+        self.seen += len(batch)
+        decay = min(AVERAGE, (1 + self.step) / (10 + self.step))
+        with torch.no_grad():
+            averages = list(self.average.values())
+            torch._foreach_lerp_(averages, [p.detach() for p in self.tuned.values()], 1.0 - decay)
+        self.smooth += 0.01 * (loss.item() - self.smooth)
+        self.elapsed += time.monotonic() - began
+
+    def save(self) -> None:
+        state = {
+            "tuned": {n: p.detach() for n, p in self.tuned.items()},
+            "average": self.average,
+            "optimiser": self.optimiser.state_dict(),
+            "numbers": (self.step, self.elapsed, self.seen, self.smooth),
+        }
+        partial = self.folder / "checkpoint.pt.partial"
+        torch.save(state, partial)
+        partial.replace(self.folder / "checkpoint.pt")
+
+    def resume(self) -> None:
+        path = self.folder / "checkpoint.pt"
+        if not path.exists():
+            return
+        state = torch.load(path, weights_only=True)
+        with torch.no_grad():
+            for name, parameter in self.tuned.items():
+                parameter.copy_(state["tuned"][name])
+        self.average = state["average"]
+        self.optimiser.load_state_dict(state["optimiser"])
+        self.step, self.elapsed, self.seen, self.smooth = state["numbers"]
+
+    def averaged_network(self) -> model.EntailmentNetwork:
+        network = model.EntailmentNetwork(minilm.encoder())
+        network.load_state_dict({**network.state_dict(), **self.average})
+        return network.eval()
+
+
+def look(network: model.EntailmentNetwork, held: dict[str, list[Pair]]) -> dict[str, float]:
+    """Accuracy (entailed or not where a set is binary) on a few held-out pairs a set."""
+    scores = {}
+    for name, chosen in held.items():
+        hits = 0
+        for start in range(0, len(chosen), BATCH):
+            part = chosen[start : start + BATCH]
+            with torch.inference_mode():
+                best = network(**model.encode_pairs([(p.premise, p.claim) for p in part])).argmax(-1).tolist()
+            hits += sum(
+                (b != 0) if p.label == "not_entailment" else sources.LABELS[b] == p.label
+                for b, p in zip(best, part, strict=True)
+            )
+        scores[name] = round(hits / len(chosen), 3)
+    return scores
+
+
+def held_out(data: Path, dialogue_file: Path, size: int = 100) -> dict[str, list[Pair]]:
+    """Up to `size` calibration pairs a set (test pairs are not looked at while training)."""
+    rng = random.Random(5)
+    held = {}
+    for source in ("mnli", "cad"):
+        found = [p for p in sources.pairs(data, source) if sources.purpose(p) == "calibration"]
+        held[source] = rng.sample(found, size)
+    rows = sources.dialogues(dialogue_file)
+    claims = [(r, c) for r in rows if sources.dialogue_purpose(r["id"]) == "calibration" for c in r["claims"]]
+    held["dialogues"] = [dialogue_pairs.from_claim(r, c, rng) for r, c in claims]
+    for pairs in held.values():
+        pairs.sort(key=lambda p: len(p.premise))
+    return held
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--data", type=Path, required=True, help="folder that holds nli/")
+    options.add_argument("--dialogues", type=Path, default=Path(__file__).parent / "data" / "dialogues.jsonl")
+    options.add_argument("--run", type=Path, default=Path(__file__).parent / "runs" / "entailment")
+    options.add_argument("--output", type=Path, default=entailment_weights.WEIGHTS)
+    options.add_argument("--minutes", type=float, default=85.0, help="training time in all; a stopped run resumes")
+    options.add_argument("--seed", type=int, default=7)
+    arguments = options.parse_args()
+    torch.set_num_threads(2)
+    torch.manual_seed(arguments.seed)
+    arguments.run.mkdir(parents=True, exist_ok=True)
+    run = Run(arguments.run, arguments.minutes)
+    run.resume()
+    mix = Mix(arguments.data, arguments.dialogues, arguments.seed + run.step)
+    held = held_out(arguments.data, arguments.dialogues)
+    saved = looked = run.elapsed
+    with (arguments.run / "log.jsonl").open("a", encoding="utf-8") as log:
+        for batch in mix.batches():
+            run.learn(batch)
+            done = run.elapsed >= run.seconds
+            record: dict[str, object] = {}
+            if run.step % 100 == 0 or done:
+                record = {"step": run.step, "minutes": round(run.elapsed / 60, 2), "pairs": run.seen}
+                record |= {"loss": round(run.smooth, 4), "pairs_per_second": round(run.seen / run.elapsed, 1)}
+            if run.elapsed - looked >= LOOK_EVERY or done:
+                looked = run.elapsed
+                record["held_out"] = look(run.averaged_network(), held)
+            if record:
+                log.write(json.dumps(record) + "\n")
+                log.flush()
+            if run.elapsed - saved >= SAVE_EVERY or done:
+                saved = run.elapsed
+                run.save()
+            if done:
+                break
+    print(json.dumps(export(arguments.run, arguments.data, arguments.dialogues, arguments.output)))
+
+
+if __name__ == "__main__":
+    main()
