@@ -74,8 +74,8 @@ class Bm25Index:
         scores = np.zeros(upto)
         if not self._length_sums[upto]:
             return scores
-        per_length = K1 * B * upto / self._length_sums[upto]
-        lengths = np.frombuffer(self._lengths, dtype=_INT)
+        lengths = np.frombuffer(self._lengths, dtype=_INT, count=upto)
+        norms = K1 * (1 - B) + K1 * B * upto / self._length_sums[upto] * lengths
         for term, times in Counter(query).items():
             positions, counts = self._postings(term, upto)
             if not positions.size:
@@ -83,9 +83,7 @@ class Bm25Index:
             idf = _idf(upto, positions.size)
             if idf < 0:
                 idf = EPSILON * self._average_idf(upto)
-            scores[positions] += (
-                times * idf * (counts * (K1 + 1) / (counts + K1 * (1 - B) + per_length * lengths[positions]))
-            )
+            scores[positions] += times * idf * (K1 + 1) * counts / (counts + norms[positions])
         return scores
 
     def search(self, query: Iterable[str], upto: int, k: int) -> list[tuple[int, float]]:

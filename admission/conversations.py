@@ -60,6 +60,8 @@ class _Line:
             data = json.loads(text)
         except (json.JSONDecodeError, RecursionError) as error:
             self.fail("line", f"is not valid JSON ({error})", "write one JSON object a line")
+        if "\\ud" in text.lower() and _has_lone_surrogate(data):
+            self.fail("line", "holds half of a surrogate pair, which is no character", "remove it or write both halves")
         if not isinstance(data, dict):
             self.fail("line", f"is {_kind(data)}, not an object", "write one JSON object a line")
         try:
@@ -169,6 +171,14 @@ class _Line:
             if item in seen:
                 self.fail(f"{field}[{i}].id", f"{item!r} is used twice in this conversation", "give each its own id")
             seen.add(item)
+
+
+def _has_lone_surrogate(data: object) -> bool:
+    try:
+        json.dumps(data, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _kind(value: object) -> str:

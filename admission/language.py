@@ -5,14 +5,9 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
-from admission.text import words
+from admission.text import word_set, words
 
-
-def _set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-FUNCTION_WORDS = _set(
+FUNCTION_WORDS = word_set(
     """a about after again all also am an and any are aren't as at be because been before being both but by can can't
     could couldn't did didn't do does doesn't doing don't down during each few for from further had has hasn't have
     having he her here hers him his how i i'd i'll i'm i've if in into is isn't it it's its just me more most my no nor
@@ -23,15 +18,15 @@ FUNCTION_WORDS = _set(
 """English words that carry grammar rather than content, lower-case."""
 
 # Frequent grammar words of other languages in Latin script that are not also ordinary English words.
-_FOREIGN = _set(
+_FOREIGN = word_set(
     """el la los las del que en una por para con su sus se lo como pero muy está soy mi nos le les des du et est dans
     un une pour qui sur avec pas ne je tu il elle nous vous mais au aux ce cette mon ma der das und ist nicht ich ein
     eine zu mit auf für den dem von sich auch wir ihr sie bei wird hat habe aus di che è per sono non ho ha del della
     nel gli ma anche um uma não os as do da dos das em com mais meu minha het een van ik je niet op dat zijn voor met
     og jeg ikke til det som på är och att inte jag nie się jest ve bir bu için olan"""
-) - _set("as do ha ho dos das")
+) - word_set("as do ha ho dos das met per")
 
-_PARTICLES = _set("de la las los del der den van von di da du le el bin")
+_PARTICLES = word_set("de la las los del der den van von di da du le el bin")
 
 MIN_LATIN = 0.7
 """Least share of Latin letters among the letters of an English text."""

@@ -58,6 +58,11 @@ class VerificationSettings(Section):
     timeout_s: float = Field(default=120.0, gt=0)
     thresholds: dict[str, Thresholds] = Field(default_factory=dict)
 
+    @field_validator("adjudicator")
+    @classmethod
+    def _none_by_name(cls, value: str | None) -> str | None:
+        return None if value == "none" else value  # TOML and the environment have no null
+
 
 class PolicyRule(Section):
     """What to do with each status in the namespaces a pattern matches.

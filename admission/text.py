@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
-from nltk.stem.snowball import SnowballStemmer
-from nltk.tokenize import RegexpTokenizer
+if TYPE_CHECKING:
+    from nltk.stem.snowball import SnowballStemmer
+    from nltk.tokenize import RegexpTokenizer
 
 # A word keeps inner apostrophes, hyphens, and what glues numbers, paths and times together: "don't", "3.5", "10:30".
-_WORDS = RegexpTokenizer(r"[^\W_]+(?:['’.,:/@_-][^\W_]+)*")
-_STEMMER = SnowballStemmer("english")
+_WORD = r"[^\W_]+(?:['’.,:/@_-][^\W_]+)*"
 _SPACELESS = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
@@ -22,9 +23,15 @@ _ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:[A-Za-z]|Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|vs|etc|e\.g|i\.e|No|Nr|approx|a\.m|p\.m)\.$"
 )
 
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a list written as text, parted by white space."""
+    return frozenset(text.split())
+
+
 # English words that carry grammar rather than content, contractions as `words` gives them.
-FUNCTION_WORDS = frozenset(
-    _WORDS.tokenize("""
+FUNCTION_WORDS = word_set(
+    """
     a an the this that these those some any each every all both either neither no not none such own same other another
     i me my mine myself we us our ours ourselves you your yours yourself he him his himself she her hers herself it its
     itself they them their theirs themselves one ones who whom whose which what when where why how
@@ -38,8 +45,23 @@ FUNCTION_WORDS = frozenset(
     we'll they're they've they'd they'll that's that'd that'll there's who's what's where's how's here's isn't aren't
     wasn't weren't don't doesn't didn't haven't hasn't hadn't can't cannot couldn't won't wouldn't shouldn't
     mustn't needn't
-    """)
+    """
 )
+
+
+@cache
+def _tokenizer() -> RegexpTokenizer:
+    # Imported when first used: nltk takes seconds, which `admission --help` should not.
+    from nltk.tokenize import RegexpTokenizer
+
+    return RegexpTokenizer(_WORD)
+
+
+@cache
+def _stemmer() -> SnowballStemmer:
+    from nltk.stem.snowball import SnowballStemmer
+
+    return SnowballStemmer("english")
 
 
 def normalise(text: str) -> str:
@@ -50,7 +72,7 @@ def normalise(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """The words of `text` in order, case kept."""
-    found: list[str] = _WORDS.tokenize(unicodedata.normalize("NFKC", text).replace("’", "'"))
+    found: list[str] = _tokenizer().tokenize(unicodedata.normalize("NFKC", text).replace("’", "'"))
     return found
 
 
@@ -58,21 +80,20 @@ def words(text: str) -> list[str]:
 def stem(word: str) -> str:
     """English Snowball stem of one word, lower-cased, possessive removed; other scripts come back as they are."""
     word = word.lower().removesuffix("'s")
-    stemmed: str = _STEMMER.stem(word) if word.isascii() and word.isalpha() else word
+    stemmed: str = _stemmer().stem(word) if word.isascii() and word.isalpha() else word
     return stemmed
 
 
 def terms(text: str) -> list[str]:
     """Index terms: stems of words; character bigrams (and single characters) where the script has no spaces."""
-    found: list[str] = []
-    for word in words(text):
-        if _SPACELESS.search(word) is None:
-            found.append(stem(word))
-            continue
-        for run in _SPACELESS.findall(word):
-            found.extend(run[i : i + 2] for i in range(max(1, len(run) - 1)))
-        found.extend(stem(rest) for rest in _SPACELESS.sub(" ", word).split())
-    return found
+    return [term for word in words(text) for term in _word_terms(word)]
+
+
+def _word_terms(word: str) -> list[str]:
+    if _SPACELESS.search(word) is None:
+        return [stem(word)]
+    found = [run[i : i + 2] for run in _SPACELESS.findall(word) for i in range(max(1, len(run) - 1))]
+    return found + [stem(rest) for rest in _SPACELESS.sub(" ", word).split()]
 
 
 def content_words(text: str) -> list[str]:
@@ -82,14 +103,14 @@ def content_words(text: str) -> list[str]:
 
 def content_terms(text: str) -> list[str]:
     """`terms` of the words that carry content."""
-    return [term for word in content_words(text) for term in terms(word)]
+    return [term for word in content_words(text) for term in _word_terms(word)]
 
 
 def index_terms(listed: Iterable[str]) -> list[str]:
     """What words are indexed and looked up by: their `terms` and the exact form, which wins among equal stems."""
     found: list[str] = []
     for word in listed:
-        found.extend(terms(word))
+        found.extend(_word_terms(word))
         if _SPACELESS.search(word) is None:
             found.append("=" + word.lower())
     return found

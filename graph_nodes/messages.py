@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import count
 
-from langchain_core.messages import AIMessage, BaseMessage, ChatMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, ChatMessage, HumanMessage, ToolCall, ToolMessage
 
 from admission.records import Origin, Role, Turn, digest
+from admission.text import content_terms
 
 # The search tool of langmem, whose answers are recalled memories, and its twin, whose answers tell what was stored.
 RECALL_TOOLS = frozenset({"search_memory", "manage_memory"})
+
+# A tool's answer that is for so great a part what the agent passed to it says nothing of its own.
+_ECHO_SHARE = 0.5
 
 _TIME_KEYS = ("timestamp", "created_at", "created")
 # What a message may say about its own origin: no more than its role already grants.
@@ -41,20 +45,23 @@ def turns_from_messages(
     `response_metadata` (`timestamp`, `created_at`, `created`: ISO 8601 or seconds since 1970), else None.
 
     Origin: human and ai messages are `conversation`, tool messages `tool`, all others `instruction`; the answers of
-    `recall_tools` are `memory`. `additional_kwargs["origin"]` may only lower this: a human message can be marked as a
+    `recall_tools` are `memory`, and so is a tool's answer that mostly repeats what the agent passed to it ("Remembered:
+    ..."): the agent's words do not become evidence by a way round. `additional_kwargs["origin"]` may only lower this: a human message can be marked as a
     recalled memory, an instruction, or external text, but nothing a message says turns a system or tool message, or a
     recalled memory, into conversation.
     """
     turns: list[Turn] = []
     times, speakers = times or {}, speakers or {}
-    tool_names = _tool_names(messages)
+    calls = _tool_calls(messages)
     used: set[str] = set()
     for message in messages:
         text = _text(message)
         if not text.strip():
             continue
         role = _role(message)
-        name = message.name or (tool_names.get(message.tool_call_id) if isinstance(message, ToolMessage) else None)
+        call = calls.get(message.tool_call_id) if isinstance(message, ToolMessage) else None
+        name = message.name or (call["name"] if call is not None else None)
+        recalled = role == "tool" and (name in recall_tools or (call is not None and _repeats(text, call)))
         turn_id = _free_id(message.id, [role, name, text], used)
         used.add(turn_id)
         turn = Turn.model_validate(
@@ -64,7 +71,7 @@ def turns_from_messages(
                 "speaker": speakers.get(turn_id) or speakers.get(role) or name,
                 "time": _iso(times.get(turn_id)) or _stamp(message),
                 "text": text,
-                "origin": "memory" if role == "tool" and name in recall_tools else None,
+                "origin": "memory" if recalled else None,
             }
         )
         turns.append(turn.model_copy(update={"origin": _lowered(turn.origin, message)}))
@@ -125,15 +132,33 @@ def _block_text(block: object) -> str:
     return ""
 
 
-def _tool_names(messages: Sequence[BaseMessage]) -> dict[str, str]:
-    """Which tool each tool call is for: a tool message names only the call it answers."""
+def _tool_calls(messages: Sequence[BaseMessage]) -> dict[str, ToolCall]:
+    """The tool calls by id: a tool message names only the call it answers."""
     return {
-        call["id"]: call["name"]
+        call["id"]: call
         for message in messages
         if isinstance(message, AIMessage)
         for call in message.tool_calls
         if call["id"] is not None
     }
+
+
+def _repeats(text: str, call: ToolCall) -> bool:
+    """Is most of what a tool's answer says what the agent passed to the tool?"""
+    said = content_terms(text)
+    passed = {term for part in _texts(call["args"]) for term in content_terms(part)}
+    return bool(said) and sum(term in passed for term in said) >= _ECHO_SHARE * len(said)
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for part in value.values():
+            yield from _texts(part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _texts(part)
 
 
 def _free_id(given: str | None, content: Sequence[object], used: Collection[str]) -> str:

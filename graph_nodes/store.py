@@ -27,7 +27,8 @@ class AdmissionStore(BaseStore):
     Wraps any `BaseStore` and takes its place (`compile(store=)`, `create_agent(store=)`, `@entrypoint(store=)`): reads
     and deletes pass, every put is judged, and what is held back never reaches `inner`, so that get, search and
     list_namespaces cannot show it. A put never raises for a verdict: `collect_reports` and `report_for` tell what
-    became of it. Errors of `inner` are raised as they are; a `LedgerError` means that nothing was stored.
+    became of it. Errors of `inner` are raised as they are. After a `LedgerError` nothing was stored, unless it was the
+    completion that failed to be recorded: then the next start records it.
 
     `gate` and `ledger` default to what `settings` say: embedded verifiers, and the ledger at `ledger.url`. Writes that
     an earlier process left unfinished are finished at the first use, not when the store is made: only then is `inner`
@@ -44,10 +45,12 @@ class AdmissionStore(BaseStore):
     ) -> None:
         if isinstance(inner, AdmissionStore):
             raise InputError("inner", "is an AdmissionStore already", "wrap the store beneath it, once")
-        self.settings = settings or (gate.settings if gate is not None else load_settings())
+        if settings is None:
+            settings = gate.settings if gate is not None else load_settings()
+        self.settings = settings
         self.inner = inner
-        self.gate = gate or AdmissionGate(self.settings)
-        self.ledger = ledger or open_ledger(self.settings.ledger.url, key=self.settings.ledger.key)
+        self.gate = gate if gate is not None else AdmissionGate(settings)
+        self.ledger = ledger if ledger is not None else open_ledger(settings.ledger.url, key=settings.ledger.key)
         # An async batched store takes a ttl without asking `supports_ttl`; the guard must not refuse what it takes.
         self.supports_ttl = inner.supports_ttl or isinstance(inner, AsyncBatchedBaseStore)
         self.ttl_config = inner.ttl_config

@@ -35,9 +35,9 @@ _in_hand: set[str] = set()
 class Recovery:
     """What finishing interrupted writes did, as fingerprints.
 
-    `stored`: decided before, now in the store. `overtaken`: decided before, moot since a later write or delete of the
-    same key. `interrupted`: never decided; quarantined as unresolved. `failed`: the store refused them, with its error;
-    they stay decided, to be finished another time.
+    `stored`: decided before, now in the store. `overtaken`: decided before and never stored, and the key was written or
+    deleted since, so that storing them now would undo it. `interrupted`: never decided; quarantined as unresolved.
+    `failed`: the store refused them, with its error. The overtaken and the failed stay decided in the ledger.
     """
 
     stored: tuple[str, ...] = ()
@@ -73,15 +73,9 @@ class WriteProtocol:
         passing = {place: op for place, op in enumerate(ops) if not isinstance(op, PutOp) or place in changes}
         if not changes:
             return (yield from _results(len(ops), passing))
-        scope = self._scopes.current()
-        if deletes:
-            # Before the store: over a retry a deletion may be recorded twice, but none goes unrecorded.
-            yield Blocking(partial(self._record_deletes, deletes, scope))
         claimed: list[str] = []
         try:
-            records: list[WriteRecord] = []
-            if writes:
-                records = yield from self._decided(list(writes.values()), scope, claimed)
+            records = yield from self._decided(deletes, list(writes.values()), claimed)
             for (place, op), record in zip(writes.items(), records, strict=True):
                 if _goes_to_store(record, op):
                     passing[place] = self._put(record)
@@ -113,14 +107,15 @@ class WriteProtocol:
         failed: list[tuple[str, str]] = []
         for record in decided:
             fingerprint = record.intent.fingerprint
+            if fingerprint in overtaken:
+                continue
             try:
-                if fingerprint not in overtaken:
-                    yield Inner([self._put(record)])
-                    stored.append(fingerprint)
+                yield Inner([self._put(record)])
             except Exception as error:  # noqa: BLE001 - one write the store refuses must not keep the others back
                 logger.warning("write %s could not be finished: %s", fingerprint, type(error).__name__)
                 failed.append((fingerprint, f"{type(error).__name__}: {error}"))
                 continue
+            stored.append(fingerprint)
             yield Blocking(partial(self._ledger.complete, fingerprint))
         interrupted = tuple(record.intent.fingerprint for record in undecided)
         return Recovery(tuple(stored), tuple(sorted(overtaken)), interrupted, tuple(failed))
@@ -133,9 +128,13 @@ class WriteProtocol:
                 newest = report
         return newest
 
-    def _decided(self, ops: Sequence[PutOp], scope: WriteScope, claimed: list[str]) -> Steps[list[WriteRecord]]:
+    def _decided(
+        self, deletes: Sequence[PutOp], writes: Sequence[PutOp], claimed: list[str]
+    ) -> Steps[list[WriteRecord]]:
         """How each write stands once decided. What a retry finds decided is not judged again."""
-        records: list[WriteRecord] = yield Blocking(partial(self._claim, ops, scope, claimed))
+        scope: WriteScope
+        records: list[WriteRecord]
+        scope, records = yield Blocking(partial(self._begin, deletes, writes, claimed))
         to_judge = [record.intent for record in records if record.state == "claimed"]
         if to_judge:
             candidates = [self._candidate(intent, scope) for intent in to_judge]
@@ -147,8 +146,14 @@ class WriteProtocol:
                 announce(record.report)
         return records
 
-    def _claim(self, ops: Sequence[PutOp], scope: WriteScope, claimed: list[str]) -> list[WriteRecord]:
-        return [self._claimed(self._intent(op, scope), claimed) for op in ops]
+    def _begin(
+        self, deletes: Sequence[PutOp], writes: Sequence[PutOp], claimed: list[str]
+    ) -> tuple[WriteScope, list[WriteRecord]]:
+        scope = self._scopes.current()
+        # Before the store: over a retry a deletion may be recorded twice, but none goes unrecorded.
+        for op in deletes:
+            self._ledger.record_delete(op.namespace, op.key, thread=scope.thread, task=scope.task)
+        return scope, [self._claimed(self._intent(op, scope), claimed) for op in writes]
 
     def _intent(self, op: PutOp, scope: WriteScope) -> WriteIntent:
         value = plain_value(dict(op.value or {}))
@@ -217,10 +222,6 @@ class WriteProtocol:
     def _complete(self, records: Iterable[WriteRecord]) -> None:
         for record in records:
             self._ledger.complete(record.intent.fingerprint)
-
-    def _record_deletes(self, ops: Iterable[PutOp], scope: WriteScope) -> None:
-        for op in ops:
-            self._ledger.record_delete(op.namespace, op.key, thread=scope.thread, task=scope.task)
 
     def _interrupt(self, records: Iterable[WriteRecord]) -> None:
         for record in records:

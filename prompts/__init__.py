@@ -1,1 +1,27 @@
 """Prompt templates as text files and their loader; imports nothing of ours."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from importlib.resources import files
+from string import Template
+
+__all__ = ["NAMES", "digest", "load"]
+
+NAMES = ("decompose", "judge", "adjudicate")
+
+
+@cache
+def load(name: str) -> Template:
+    """The template of this name, with `$placeholders`. Raises `KeyError` naming the templates there are."""
+    if name not in NAMES:
+        raise KeyError(f"no prompt is called {name!r}; there are {', '.join(NAMES)}")
+    return Template((files(__name__) / f"{name}.txt").read_text(encoding="utf-8"))
+
+
+@cache
+def digest() -> str:
+    """SHA-256 over all templates, as 64 hex characters: part of the configuration of a verifier that uses them."""
+    whole = "\0".join(f"{name}\0{load(name).template}" for name in NAMES)
+    return hashlib.sha256(whole.encode()).hexdigest()

@@ -60,6 +60,12 @@ def test_a_wrong_setting_is_named_with_what_to_do(tmp_path: Path, toml: str, fie
     assert remedy in caught.value.remedy
 
 
+def test_a_file_can_say_that_there_is_no_adjudicator(tmp_path: Path) -> None:
+    file = tmp_path / "gate.toml"
+    file.write_text('[verification]\nadjudicator = "none"\n')
+    assert load_settings(file).verification.adjudicator is None
+
+
 def test_a_missing_file_is_an_error_only_when_it_was_asked_for(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="no file"):
         load_settings(tmp_path / "absent.toml")

@@ -19,7 +19,7 @@ NAMES = tuple(
 MAX_WORDS = 105
 """Words of a dialogue premise: about `MAX_TOKENS` with dates and the claim."""
 
-REMOVED, SWAPPED, RENAMED, UNDATED = 0.15, 0.12, 0.3, 0.1
+REMOVED, SWAPPED, RENAMED, UNDATED = 0.15, 0.18, 0.3, 0.1
 PREFIXED, SURROUNDED = 0.35, 0.1
 
 
@@ -42,6 +42,15 @@ def from_claim(row: dict, claim: dict, rng: random.Random) -> Pair:
     if rng.random() < RENAMED:
         premise, text = _renamed(premise, text, set(speakers.values()), rng)
     return Pair(premise, text, label, "dialogues", kind)
+
+
+def from_other(row: dict, claim: dict, other: dict, rng: random.Random) -> Pair:
+    """The claim put to turns of another dialogue, said by the speakers of its own: the turns tell nothing about it."""
+    own, theirs = (list(dict.fromkeys(turn["speaker"] for turn in part["turns"])) for part in (row, other))
+    cast = {speaker: own[place % len(own)] for place, speaker in enumerate(theirs)}
+    shown = _chosen(other["turns"], set(), claim["text"], rng)
+    premise = joined(line(cast[turn["speaker"]], turn["time"], turn["text"]) for turn in shown)
+    return Pair(premise, claim["text"], "neutral", "dialogues", "unrelated")
 
 
 def _swapped(speakers: dict[str, str], evidence: set[str], text: str, rng: random.Random) -> dict[str, str] | None:

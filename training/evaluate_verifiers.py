@@ -42,7 +42,9 @@ def on_dialogues(verifier: Verifier, folder: Path) -> dict[str, Any]:
     holds = np.array([claim.label == 0 for claim in claims])
     refuted = np.array([claim.label == 2 for claim in claims])
     said = np.array([j.label == "supported" for j in judgments])
-    found = [c.evidence and set(c.evidence) & set(j.evidence) for c, j in zip(claims, judgments, strict=True) if c.label == 0]
+    found = [
+        c.evidence and set(c.evidence) & set(j.evidence) for c, j in zip(claims, judgments, strict=True) if c.label == 0
+    ]
     kinds = sorted({claim.kind for claim in claims})
     of_kind = {kind: np.array([claim.kind == kind for claim in claims]) for kind in kinds}
     return {
@@ -88,8 +90,14 @@ def on_locomo(verifier: Verifier, folder: Path) -> dict[str, Any]:
     return {
         "pairs": int(holds.sum()),
         "auc": area(holds, support),
-        "admitted_at_retention": {"retention": mean(support[holds] >= cut), "unsupported": mean(support[~holds] >= cut)},
-        "admitted_as_shipped": {"retention": mean(support[holds] >= shipped), "unsupported": mean(support[~holds] >= shipped)},
+        "admitted_at_retention": {
+            "retention": mean(support[holds] >= cut),
+            "unsupported": mean(support[~holds] >= cut),
+        },
+        "admitted_as_shipped": {
+            "retention": mean(support[holds] >= shipped),
+            "unsupported": mean(support[~holds] >= shipped),
+        },
         "twin_scored_lower": mean(support[1::2] < support[::2]),
         "milliseconds_each": round(1000 * seconds / len(questions), 2),
         "unsupported_admitted_by_edit": {

@@ -7,6 +7,7 @@ import json
 import random
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -24,6 +25,8 @@ LONG = ("cider", "summedits")
 ENCODER_RATE, HEAD_RATE, WARM_UP, FLOOR = 1.2e-4, 6e-4, 0.03, 0.03
 AVERAGE = 0.997
 CONTRADICTION_WEIGHT = 1.3
+UNRELATED = 0.07
+"""Share of pairs whose premise is exchanged for one of another pair: SNLI's habit would call those contradictions."""
 SAVE_EVERY, LOOK_EVERY = 120.0, 1200.0
 
 
@@ -52,8 +55,13 @@ class Mix:
         place = deck.pop()
         if source == "dialogues":
             row, claim = self.claims[place]
+            if self.rng.random() < UNRELATED:
+                return dialogue_pairs.from_other(row, claim, self.rng.choice(self.claims)[0], self.rng)
             return dialogue_pairs.from_claim(row, claim, self.rng)
-        return dialogue_pairs.as_chat(self.pools[source][place], self.distractors, self.rng)
+        pair = self.pools[source][place]
+        if self.rng.random() < UNRELATED:
+            pair = replace(pair, premise=self.rng.choice(self.distractors), label="neutral")
+        return dialogue_pairs.as_chat(pair, self.distractors, self.rng)
 
     def batches(self) -> Iterator[list[Pair]]:
         names, shares = list(sources.SHARES), list(sources.SHARES.values())

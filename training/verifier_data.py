@@ -1,4 +1,4 @@
-"""Labelled pairs for the alignment and adjudicator fits: NLI files and dialogues, with the held-out parts kept apart."""
+"""Labelled pairs for fitting alignment and adjudicator: NLI files and dialogues, the held-out parts kept apart."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import json
 import random
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +39,10 @@ NLI_HELD_OUT = {
     "wice": ("wice_claim_test", 358),
     "foolmetwice": ("fmt_test", 400),
 }
+
+
+SUMMARY_SPLITS = ("summedits_samsum", "summedits_sales_call", "summedits_qmsumm")
+_SPEAKER = re.compile(r"(?:(?<=^)|(?<=\s))(\[?[A-Z][\w'-]*(?: [A-Z][\w'-]*)?\]?):\s")
 
 
 @dataclass(frozen=True)
@@ -132,6 +137,25 @@ def _exchanged(passages: Sequence[Passage], claim: dict) -> list[Passage] | None
     (one,) = named
     new = {one: others[0], others[0]: one}
     return [p.model_copy(update={"speaker": new.get(p.speaker or "", p.speaker)}) for p in passages]
+
+
+def summaries(path: Path) -> list[Labelled]:
+    """SummEdits' chats with summaries of them, true or minimally edited; each chat line is a passage."""
+    made = []
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        rows = [row for row in map(json.loads, file) if row["file"] in SUMMARY_SPLITS]
+    for n, row in enumerate(rows):
+        parts = _SPEAKER.split(row["premise"])[1:]
+        turns = [
+            {"id": f"t{i}", "role": "user", "speaker": speaker.strip("[]"), "text": text.strip(" .") + "."}
+            for i, (speaker, text) in enumerate(zip(parts[::2], parts[1::2], strict=True), start=1)
+            if text.strip(" .")
+        ]
+        chat = hashlib.sha256(row["premise"].encode()).hexdigest()[:12]
+        if turns:
+            asked = question(row["hypothesis"], turn_passages(turns), f"{chat}/{n}")
+            made.append(Labelled(asked, LABELS[row["label"]], "summaries", row["file"]))
+    return made
 
 
 def nli_pairs(folder: Path, wanted: dict[str, tuple[str, int]], seed: int, max_words: int = 90) -> Iterator[Labelled]:

@@ -21,15 +21,15 @@ from admission.obligations.vocabulary import (
     PREPOSITIONS,
     RELATIVE,
     SUBJECT_PRONOUNS,
-    word_set,
 )
+from admission.text import word_set
 
 _TOKEN = re.compile(r"[^\W_]+(?:['’.,:/@_&-][^\W_]+)*['’]?(?=\s|[.,;!?]|$)|[^\W_]+(?:['’.,:/@_&-][^\W_]+)*|\S")
 _CONTRACTION = re.compile(
     r"^(i|you|he|she|it|we|they|that|there|who|what)(['’](?:s|m|d|re|ve|ll))$|^(\w+)(n['’]t)$", re.IGNORECASE
 )
 # Words of these classes are names when they are capitalised inside a sentence.
-_GRAMMAR = PREPOSITIONS | FINITE_AUXILIARIES | DETERMINERS | ADVERBS | CLAUSE_OPENERS
+_GRAMMAR = (PREPOSITIONS | FINITE_AUXILIARIES | DETERMINERS | ADVERBS | CLAUSE_OPENERS) - {"the"}
 _PAST = frozenset(("past", "participle"))
 _NOT_PAST = word_set("hundred indeed speed naked wicked sacred breed greed tweed weed wretched beloved rugged")
 _NOT_ING = word_set(
@@ -94,12 +94,12 @@ def _plain(sentence: str, start: int, end: int) -> list[Token]:
 
 def _mid_sentence(sentence: str, at: int) -> bool:
     before = sentence[:at].rstrip()
-    return bool(before) and before[-1] not in ".!?:;\"'“‘(-–—"
+    return bool(before) and before[-1] not in ".!?:\"'“‘(-–—"
 
 
 def kinds(token: Token) -> frozenset[str]:
-    """The verb forms this token can be, lower-cased words only; none for names and opaque tokens."""
-    if token.opaque or token.text != token.low:
+    """The verb forms this token can be; none for opaque tokens and for words capitalised inside the sentence."""
+    if token.opaque or (token.start > 0 and token.text != token.low):
         return frozenset()
     form = VERB_FORMS.get(token.low)
     if form is not None:
@@ -156,6 +156,7 @@ class Head:
 
 def find_head(tokens: list[Token], start: int, end: int) -> Head | None:
     """Subject and finite verb of the clause in [start, end), or None where they cannot be told."""
+    end = min(end, len(tokens))
     for k in range(start, min(end, start + 25)):
         token = tokens[k]
         inner = token.low in RELATIVE | CLAUSE_OPENERS or (
@@ -195,8 +196,11 @@ def _noun_reading(tokens: list[Token], start: int, k: int, end: int) -> bool:
     following = tokens[k + 1] if k + 1 < end else None
     if token.low in FINITE_AUXILIARIES or following is None:
         return False
-    if k == start and following.is_word and following.low not in PREPOSITIONS and is_finite(tokens, k + 1, plural=True):
+    if k == start and following.low not in PREPOSITIONS and is_finite(tokens, k + 1, plural=True):
         return True
+    if k == 0 and token.is_name and "past" in kinds(token):
+        # "Rose and Drew", "Smoked fish": without a subject a past form needs what only a verb takes.
+        return following.low not in PREPOSITIONS | DETERMINERS | POSSESSIVES
     if base(token) in NOUN_LIKE and "s" in kinds(token):
         return following.low in FINITE_AUXILIARIES or bool(kinds(following) & {"s", "past"})
     return False

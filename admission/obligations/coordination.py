@@ -26,8 +26,8 @@ from admission.obligations.vocabulary import (
     SUBJECT_PRONOUNS,
     SUBORDINATORS,
     UNSHARED_SUBJECTS,
-    word_set,
 )
+from admission.text import word_set
 
 _EXCEPT_AFTER = word_set("nobody nothing all anything everyone everything none anyone")
 
@@ -36,12 +36,14 @@ _EXCEPT_AFTER = word_set("nobody nothing all anything everyone everything none a
 class Unit:
     """One conjunct: its text with the shared subject, and what the sentence says up to its end.
 
-    `linked` says that an order or result word ("and then") ties it to what came before.
+    `linked` says that an order or result word ("and then") ties it to what came before, `listed` that only a comma
+    does: the sentence cannot end there.
     """
 
     text: str
     upto: str
     linked: bool = False
+    listed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +68,9 @@ def conjuncts(sentence: str, tokens: list[Token], head: Head, lead: str) -> list
     for n, cut in enumerate([*cuts, None]):
         end = tokens[cut.at - 1].end if cut is not None else tokens[-1].end
         body = sentence[tokens[start].start : end].strip()
-        linked = n > 0 and cuts[n - 1].linked
-        units.append(Unit(lead + prefix + body, sentence[:end], linked))
+        before = cuts[n - 1] if n else None
+        tied = before is not None and before.linked
+        units.append(Unit(lead + prefix + body, sentence[:end], tied, before is not None and before.tentative))
         if cut is not None:
             start, prefix = cut.start, cut.prefix
     return units
@@ -96,7 +99,7 @@ def _cuts(sentence: str, tokens: list[Token], head: Head) -> list[_Cut]:
             while subject_at < len(tokens) and tokens[subject_at].low in ADVERBS - SCOPED:
                 subject_at += 1
             own = None if token.text == "," and start == k + 1 else starts_clause(tokens, subject_at, len(tokens))
-            if own is not None and (not embedded or _strong(tokens, k)):
+            if own is not None and _may_start(tokens, k, current, embedded):
                 cuts.append(_Cut(k, start, "", tentative=False, linked=linked))
                 current, shared, embedded = own, _shareable(tokens, own), False
                 subject = sentence[tokens[own.start].start : tokens[own.subject_end - 1].end] + " "
@@ -144,9 +147,17 @@ def _after(tokens: list[Token], k: int) -> tuple[int, bool]:
     return start, linked
 
 
-def _strong(tokens: list[Token], k: int) -> bool:
-    """ ", but" starts a new main clause even after an embedded one."""
-    return tokens[k].text == "," and k + 1 < len(tokens) and tokens[k + 1].low == "but"
+def _may_start(tokens: list[Token], k: int, head: Head, embedded: bool) -> bool:
+    """Whether a clause with its own subject behind the mark at `k` is a main clause, not a second embedded one."""
+    if tokens[k].text == "," and tokens[k + 1].low == "but":
+        return True
+    # "..., but he and his family are": the "and" is inside the subject.
+    before, mark = tokens[k - 1], tokens[k - 2].low
+    if before.low in SUBJECT_PRONOUNS or (before.is_name and mark in ("but", "and", ",", "so")):
+        return False
+    # "leaves before the boat sinks and the crew drowns": without a comma it may belong to the clause before.
+    subordinate = any(t.low in SUBORDINATORS for t in tokens[head.group_end : k])
+    return not embedded and (tokens[k].text == "," or not subordinate)
 
 
 def _shareable(tokens: list[Token], head: Head) -> bool:
@@ -226,7 +237,9 @@ def _finite_conjunct(tokens: list[Token], head: Head, k: int) -> bool:
             return False
         if following is not None and following.low == "by" and "participle" in forms:
             return False  # "felt inspired and encouraged by the show"
-        if main.low in ("was", "were", "is", "are", "has", "have", "had", "'ve", "'s") and "participle" in forms:
+        if main.low in HAVE and head.group_end - head.verb > 1 and "participle" in forms:
+            return False  # shares the "has"
+        if main.low in BE | HAVE and "participle" in forms:
             return _object_follows(following, strict=True) and main.low not in ("was", "were")
         if not ("past" in kinds(main) or main.low in ("was", "were", "did", "had")) and "participle" in forms:
             return _object_follows(following, strict=True)
@@ -254,10 +267,19 @@ def _bare_noun(token: Token) -> bool:
     return token.low not in PREPOSITIONS | ADVERBS | FINITE_AUXILIARIES and token.text.isalpha() and not is_ing(token)
 
 
+def _joins_clause(tokens: list[Token], k: int) -> bool:
+    """Whether "that" at `k` opens a clause ("afraid that boats leak"), not "likes that film"."""
+    before, following = tokens[k - 1], tokens[k + 1] if k + 1 < len(tokens) else None
+    if before.low in PREPOSITIONS or following is None:
+        return False
+    opens = following.low in DETERMINERS | SUBJECT_PRONOUNS or following.is_possessive or following.is_name
+    return opens or not kinds(before) & {"base", "s", "past", "ing"}
+
+
 def _embedded_verb(tokens: list[Token], k: int, head: Head) -> bool:
     """A finite verb inside the verb phrase: a clause within the clause, to which a later "and" may belong."""
     token = tokens[k]
-    if token.low in CLAUSE_OPENERS:
+    if token.low in CLAUSE_OPENERS or (token.low == "that" and _joins_clause(tokens, k)):
         return True
     if k <= head.group_end - 1 or (token.low in DO and tokens[k - 1].low in ADVERBS):
         return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 from admission.obligations.layout import statements
@@ -13,13 +13,13 @@ from admission.obligations.splitting import split as split_by_rule
 from admission.obligations.vocabulary import (
     HEDGES,
     NUMBER_WORDS,
+    PREPOSITIONS,
     QUANTIFIERS,
     RELATION_WORDS,
     SCOPES,
-    word_set,
 )
 from admission.records import Candidate, Obligation
-from admission.text import FUNCTION_WORDS, stem, terms, words
+from admission.text import FUNCTION_WORDS, stem, terms, word_set, words
 
 _NOT = word_set("not n't no never none nobody nothing nowhere neither nor without cannot hardly barely")
 _MODALS = word_set("will would can could may might must shall should ought cannot")
@@ -28,6 +28,7 @@ _OPERATORS = (
     _NOT | _MODALS | (HEDGES - {"'d"}) | QUANTIFIERS | SCOPES | RELATION_WORDS | frozenset(["or"])
 ) - word_set("as that once so later alone another more less")
 # A comma or colon ends the reach of an operator.
+_YEAR = re.compile(r"(?:19|20)\d\d$")
 _PAUSE = re.compile(r"[,;:]\s")
 _IGNORED = FUNCTION_WORDS - word_set(
     """
@@ -41,14 +42,15 @@ def cover(memory: str, obligations: Sequence[Obligation]) -> tuple[Obligation, .
     """`obligations` renumbered, without blanks and exact repetitions, and with what they leave of `memory` unsaid.
 
     Every content word, number, name, negation, modal, quantifier and connective of the memory occurs in an obligation
-    by stem or normal form ("doesn't" is "not", "3" is "three"); a negation, modal, quantifier or connective occurs in
-    one obligation with the content word it stands before. What is missing is one more obligation made of the clauses
-    that hold it. Sentences without a claim need no cover. Covering twice changes nothing.
+    by stem or normal form ("doesn't" is "not", "3" is "three"); a number, negation, modal, quantifier or connective
+    occurs in one obligation with the content word it stands before. What is missing is one more obligation made of the
+    clauses that hold it. Sentences without a claim need no cover. Covering twice changes nothing.
     """
     drafts = [Draft(o.text, o.type) for o in obligations]
     given = numbered(drafts)
     asked = [_Items(s) for s in statements(memory)]
-    missing = [(s, lost) for s in asked if (lost := s.missing(o.text for o in given))]
+    held = [_forms(o.text) for o in given]
+    missing = [(s, lost) for s in asked if (lost := s.missing(held))]
     if not missing:
         return given
     return numbered([*(Draft(o.text, o.type) for o in given), _addition(memory, missing)])
@@ -61,8 +63,8 @@ class _Items:
         self.text = text
         self.groups = _groups(text)
 
-    def missing(self, texts: Iterable[str]) -> set[frozenset[str]]:
-        held = [_forms(t) for t in texts]
+    def missing(self, held: Sequence[frozenset[str]]) -> set[frozenset[str]]:
+        """The sets that are in none of `held`, the forms of each obligation."""
         return {g for g in self.groups if not any(g <= h for h in held)}
 
 
@@ -79,12 +81,17 @@ def _groups(text: str) -> set[frozenset[str]]:
                 if not (low in ("or", "nor", "neither") and denied):
                     found.add(frozenset([_normal(low)]))
                     waiting.append(_normal(low))
-            elif low not in _IGNORED:
+            elif low not in _IGNORED or (low in PREPOSITIONS and low.capitalize() in text[1:]):  # Per is a name
                 for form in _content(low):
                     found.add(frozenset([form]))
                     found |= {frozenset([operator, form]) for operator in waiting}
-                waiting.clear()
+                # "3 locally and 5 in production": a number goes with what it counts; a year counts nothing.
+                waiting = [*_content(low)] if _is_number(low) and _YEAR.match(low) is None else []
     return found
+
+
+def _is_number(low: str) -> bool:
+    return low[0].isdigit() or low in NUMBER_WORDS
 
 
 def _lows(text: str) -> list[str]:

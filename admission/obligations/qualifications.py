@@ -6,11 +6,13 @@ import re
 
 from admission.obligations.clauses import Head, Token, base, find_head, is_finite, is_ing, kinds, tokenise
 from admission.obligations.vocabulary import (
+    ADVERBS,
     ATTRIBUTION,
     ATTRIBUTION_PHRASES,
     BE,
     DAY_PARTS,
     DEGREES,
+    FINITE_AUXILIARIES,
     FREQUENCIES,
     HAVE,
     HEDGES,
@@ -27,14 +29,21 @@ from admission.obligations.vocabulary import (
     SUBJECT_PRONOUNS,
     UNITS,
     WEEKDAYS,
-    word_set,
 )
 from admission.records import ObligationType
+from admission.text import word_set
 
 _TAKES_CLAUSE = word_set("say think believe claim hope guess assume suppose suspect reckon insist wish know hear")
+_TELLS = word_set("tell assure remind promise warn show convince inform")
+_QUOTES = word_set("say state claim ask explain note mention announce report")
+_ENDS_REPORT = word_set("to who which because after before when while as")
 _TIME_WORDS = "|".join(sorted(MONTHS | WEEKDAYS | DAY_PARTS | UNITS, key=len, reverse=True))
 _NUMBER = rf"(?:\d+(?:st|nd|rd|th)?|{'|'.join(NUMBER_WORDS)}|a few|several|a couple of|a|an|many|some)"
-_JOINTS = "in|on|at|to|from|since|for|by|during|with|until|and|or|but|about|over|as"
+_BEFORE_TIME = (
+    "the|a|an|his|her|its|their|my|our|your|this|last|next|early|late|mid|end|start|beginning|middle|rest|whole|entire|past"
+    "|coming|following|previous|same|final|long|full|of|about|almost|nearly|around|over|more than|less than|at least"
+    f"|several|few|couple|{'|'.join(NUMBER_WORDS)}|\\d{{1,3}}(?:st|nd|rd|th)?"
+)
 _POINT = (
     rf"(?:(?:{_TIME_WORDS})\b|\d{{1,2}}(?::\d\d|\s*[ap]\.?m\b|st\b|nd\b|rd\b|th\b)?|(?:19|20)\d\d\b|\d{{4}}-\d\d-\d\d)"
 )
@@ -42,8 +51,7 @@ _PART_OF_DAY = r"(?:\s+(?:morning|afternoon|evening|night))?"
 _DATE = re.compile(
     rf"""(?P<lead>,?\s+)(?:(?:later|earlier|early|late|sometime|starting|back|sporadically)\s+)?(?:
       (?:on|in|at|by|since|from|until|till|during|over|throughout|around|for|within)\s+
-        (?:the\s+|(?:early|late|mid)[-\s]+|last\s+|next\s+|this\s+|about\s+|almost\s+|more\s+than\s+|over\s+)*
-        (?:(?!(?:{_JOINTS})\b)(?-i:[a-z0-9'-]+\s+)){{0,2}}?
+        (?:(?:{_BEFORE_TIME})[-\s]+){{0,5}}
         {_POINT}(?:,?\s+(?:(?:of|to|until|till|before|after|the|at|in|on|this|last|next|ago)\s+)*{_POINT})*
     | (?:last|next|this|the\s+(?:previous|following|other|same))\s+(?:{_TIME_WORDS})\b{_PART_OF_DAY}
     | (?:yesterday|today|tomorrow|tonight){_PART_OF_DAY}
@@ -52,7 +60,7 @@ _DATE = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _TIME_LEAD = re.compile(
-    rf"^(?:(?:back\s+)?(?:on|in|at|since|from|during|over|around|by)\s+|last\s+|next\s+|this\s+|yesterday|today|tomorrow|tonight|{_NUMBER}\s)"
+    rf"^(?:(?:back\s+)?(?:on|in|at|since|from|during|over|around|by|until|till|before|after|for|within)\s+|last\s+|next\s+|this\s+|yesterday|today|tomorrow|tonight|{_NUMBER}\s)"
     rf".*(?:{_TIME_WORDS}|ago|\b(?:19|20)\d\d|\d{{4}}-\d\d-\d\d)\b.*$|^(?:yesterday|today|tomorrow|tonight|recently|currently)$",
     re.IGNORECASE,
 )
@@ -129,58 +137,46 @@ def restricted(tokens: list[Token]) -> bool:
 
 def attributed(tokens: list[Token], head: Head) -> bool:
     """Whether the main verb reports: a verb of saying or thinking with a clause, not a noun, behind it."""
-    at = head.group_end - 1
-    if base(tokens[at]) not in ATTRIBUTION:
-        return False
-    k = head.group_end
-    limit = min(len(tokens), k + 12)
-    if k < len(tokens) and tokens[k].low in PREPOSITIONS - {"that"}:
+    verb = base(tokens[head.group_end - 1])
+    rest = tokens[head.group_end :]
+    if verb not in ATTRIBUTION or not rest or rest[0].low in PREPOSITIONS:
         return False  # "believes in", "talks about"
-    if k < len(tokens) and (tokens[k].low == "that" or tokens[k].low in ("whether", "if", "how", "why")):
+    if rest[0].low in ("that", "whether", "if", "how", "why"):
         return True
-    if k < len(tokens) and (
-        (tokens[k].text in ":," and k + 1 < len(tokens) and tokens[k + 1].opaque) or tokens[k].opaque
-    ):
-        return base(tokens[at]) in ("say", "state", "claim", "ask", "explain", "note", "mention", "announce", "report")
-    for j in range(k, limit):
-        if tokens[j].low in (
-            "and",
-            "but",
-            "to",
-            "who",
-            "which",
-            "because",
-            "after",
-            "before",
-            "when",
-            "while",
-            "as",
-        ) or (tokens[j].text in ",;"):
+    if rest[0].opaque or (rest[0].text in ":," and len(rest) > 1 and rest[1].opaque):
+        return verb in _QUOTES
+    for j in range(head.group_end, min(len(tokens), head.group_end + 12)):
+        low = tokens[j].low
+        if low in _ENDS_REPORT or (low in ("and", "but", ",", ";") and not _goes_on(tokens, head, j, verb)):
             return False
-        if tokens[j].low == "that" and base(tokens[at]) in (
-            "tell",
-            "assure",
-            "remind",
-            "promise",
-            "warn",
-            "show",
-            "convince",
-        ):
+        if low == "that" and verb not in _TAKES_CLAUSE:
+            return verb in _TELLS
+        if low in SUBJECT_PRONOUNS and _verb_next(tokens, j):
             return True
-        if (
-            tokens[j].low in SUBJECT_PRONOUNS
-            and j + 1 < len(tokens)
-            and (
-                kinds(tokens[j + 1]) & {"s", "past", "base"}
-                or tokens[j + 1].low in BE | HAVE | MODALS | {"'s", "'ll", "'d"}
-            )
-        ):
+        named = all(t.is_name or t.low in ("and", ",") for t in tokens[head.group_end : j])
+        if j > head.group_end and (verb in _TAKES_CLAUSE or named) and is_finite(tokens, j):
             return True
-        if j > k and (tokens[j].low in ("is", "are", "was", "were", "has", "had") or tokens[j].low in MODALS):
-            return True
-        if j > k and base(tokens[at]) in _TAKES_CLAUSE and is_finite(tokens, j):
+        if j > head.group_end and low in ("is", "are", "was", "were", "has", "had", *MODALS):
             return True
     return False
+
+
+def _goes_on(tokens: list[Token], head: Head, j: int, verb: str) -> bool:
+    """Whether the mark at `j` joins the subject of a reported clause ("says Bo and Cy left"), not the next clause."""
+    if _verb_next(tokens, j) or tokens[j].low in ("but", ";"):
+        return False  # "knows Bo and likes him"
+    names = all(t.is_name or t.low in ("and", ",") for t in tokens[head.group_end : j])
+    return names or (tokens[j].low == "and" and verb in _TAKES_CLAUSE)
+
+
+def _verb_next(tokens: list[Token], j: int) -> bool:
+    """Whether a finite verb, perhaps after an adverb, follows `j`."""
+    k = j + 1
+    while k < len(tokens) and tokens[k].low in ADVERBS:
+        k += 1
+    return k < len(tokens) and (
+        tokens[k].low in FINITE_AUXILIARIES | {"'ll", "'d"} or bool(kinds(tokens[k]) & {"s", "past", "base"})
+    )
 
 
 def without_time(unit: str) -> str | None:
@@ -211,7 +207,11 @@ def without_time(unit: str) -> str | None:
         return None
     if found.group().split()[0] == "by" and "participle" in kinds(last):
         return None
-    if last.low in PREPOSITIONS or last.low in BE | {"a", "the", "and", "will"} or len(tokens) == head.group_end:
+    if (
+        last.low in PREPOSITIONS - {"out", "up", "off", "along"}
+        or last.low in BE | {"a", "the", "and", "will"}
+        or len(tokens) == head.group_end
+    ):
         return None
     if any(t.low in ("that", "who", "which", "where", "if", "when") for t in tokens[head.group_end :]):
         return None

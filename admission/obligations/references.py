@@ -17,11 +17,11 @@ from admission.obligations.vocabulary import (
     MONTHS,
     MOTION,
     PREPOSITIONS,
+    SUBORDINATORS,
     TITLES,
     WEEKDAYS,
-    word_set,
 )
-from admission.text import FUNCTION_WORDS
+from admission.text import FUNCTION_WORDS, word_set
 
 _GENDER = {"she": "f", "her": "f", "hers": "f", "herself": "f", "he": "m", "him": "m", "his": "m", "himself": "m"}
 _THINGS = word_set("it its itself")
@@ -243,11 +243,9 @@ def _bound(tokens: list[Token], k: int, subject: Subject | None, others: list[Pe
             return True
         if not many and not subject.person and not subject.plural:
             return True
-    before = tokens[k - 1]
-    verb = next((i for i, t in enumerate(tokens[:k]) if t.text == t.low and t.low in VERB_FORMS), None)
-    if verb is None or (tokens[k].low in ("it", "them") and (before.low in VERB_FORMS or before.low in PREPOSITIONS)):
-        return False
-    return any(_is_noun(tokens, i) for i in range(verb + 1, k))
+    # "loves the flat because it is warm": the noun of the same statement is meant, not one before it.
+    verb = next((i for i, t in enumerate(tokens[:k]) if t.text == t.low and t.low in VERB_FORMS), k)
+    return tokens[k - 1].low in SUBORDINATORS and any(_is_noun(tokens, i) for i in range(verb + 1, k))
 
 
 def _is_noun(tokens: list[Token], i: int) -> bool:

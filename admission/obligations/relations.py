@@ -19,8 +19,8 @@ from admission.obligations.vocabulary import (
     TAKES_INFINITIVE,
     TEMPORAL,
     UNITS,
-    word_set,
 )
+from admission.text import word_set
 
 _SOFT = word_set("only just mainly mostly partly even simply shortly right soon immediately largely not maybe perhaps")
 _MEASURES = UNITS | word_set("a few several couple of two three four five six ten some shortly long")
@@ -88,7 +88,7 @@ def _judged(tokens: list[Token], head: Head, link: Link) -> Link | None:
     unfinished = any(t.low == "than" for t in rest) and (before.endswith("er") or before in ("more", "less"))
     # "The passports came before": an order of two things says little of one.
     bare = link.at <= head.group_end and (
-        tokens[head.verb].low in BE | HAVE or word in ("before", "after", "prior", "to")
+        tokens[head.verb].low in BE | HAVE or word in ("before", "after", "when", "while", "once", "prior", "to")
     )
     first = link.first_holds and not (timeless or bare or unfinished or before in ("only", "not", "even"))
     # "did not leave because", "did not call before": the denial may be of the link.

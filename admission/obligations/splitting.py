@@ -19,8 +19,9 @@ from admission.obligations.relations import (
     linked_words,
     second_side,
 )
-from admission.obligations.vocabulary import ATTRIBUTION_PHRASES, HEDGES, LINKS, PREPOSITIONS, word_set
+from admission.obligations.vocabulary import ATTRIBUTION_PHRASES, HEDGES, LINKS, PREPOSITIONS
 from admission.records import Candidate, Obligation, ObligationType
+from admission.text import word_set
 
 MOST = 24
 # Characters of a sentence that is still read by rule.
@@ -46,22 +47,27 @@ def split(candidate: Candidate) -> tuple[Obligation, ...]:
     """
     found = statements(candidate.memory)
     english = not is_foreign(candidate.memory)
+    if len(found) > MOST:
+        return numbered([Draft(b, type_of(b) if english else "fact") for b in _blocks(found, english)])
     groups: list[list[Draft]] = []
+    standing: list[str] = []
     said: list[str] = []
     subject: Subject | None = None
     tied_before = False
     for text in found:
         if not english or len(text) > _LONGEST or looks_like_data(text) or text.startswith("```"):
-            groups.append([Draft(_closed(text), type_of(text) if english else "fact")])
+            standing.append(_closed(text))
+            groups.append([Draft(standing[-1], type_of(text) if english else "fact")])
             continue
         drafts, alone, tied = _sentence(text, subject, said)
         if tied and tied_before:
             groups[-1] = []  # the sentence before it is said again, with what it was tied to
         groups.append(drafts)
+        standing.append(_closed(alone))
         said.append(alone)
         subject = subject_of(alone) or subject
         tied_before = tied
-    return numbered(_bounded(found, groups))
+    return numbered(_bounded(standing, groups))
 
 
 def numbered(drafts: Sequence[Draft]) -> tuple[Obligation, ...]:
@@ -70,17 +76,28 @@ def numbered(drafts: Sequence[Draft]) -> tuple[Obligation, ...]:
     return tuple(Obligation(id=f"o{n}", text=d.text.strip(), type=d.type) for n, d in enumerate(kept, start=1))
 
 
-def _bounded(found: list[str], drafts: list[list[Draft]]) -> list[Draft]:
-    if sum(map(len, drafts)) <= MOST:
-        return [d for group in drafts for d in group]
-    if len(found) > MOST:
-        size = -(-len(found) // MOST)
-        return [Draft("\n".join(found[i : i + size]), type_of(found[i])) for i in range(0, len(found), size)]
+def _bounded(standing: list[str], groups: list[list[Draft]]) -> list[Draft]:
+    """All drafts where they are few enough; else, from the place where room runs out, each sentence as a whole."""
     kept: list[Draft] = []
-    for n, group in enumerate(drafts):
-        room = MOST - len(kept) - (len(drafts) - n - 1)
-        kept += group if len(group) <= room else [Draft(found[n], type_of(found[n]))]
+    for n, group in enumerate(groups):
+        room = MOST - len(kept) - (len(groups) - n - 1)
+        kept += group if len(group) <= room else [Draft(standing[n], type_of(standing[n]))]
     return kept
+
+
+def _blocks(found: list[str], english: bool) -> list[str]:
+    """More than `MOST` sentences in `MOST` groups, the first sentence of each made to stand alone where it can."""
+    size = -(-len(found) // MOST)
+    subject: Subject | None = None
+    blocks: list[str] = []
+    for i in range(0, len(found), size):
+        block = found[i : i + size]
+        if english and i:
+            block[0] = _capital(stand_alone(block[0], subject, found[i - 1]) or block[0])
+        blocks.append("\n".join(block))
+        for text in block if english else ():
+            subject = subject_of(text[:_LONGEST]) or subject
+    return blocks
 
 
 def _sentence(text: str, subject: Subject | None, said: list[str]) -> tuple[list[Draft], str, bool]:
@@ -112,7 +129,8 @@ def _clauses(text: str) -> list[Draft]:
     lead, start = _lead(text, tokens)
     if lead is None:
         return [whole]
-    if lead and (found := leading_link(tokens, start - 1)) is not None:
+    dated = lead != "" and is_time(lead.strip(" ,")) and find_head(tokens, 1, start - 1) is None
+    if lead and not dated and (found := leading_link(tokens, start - 1)) is not None:
         return _led(text, tokens, found, start)
     end = _last_word(tokens)
     head = find_head(tokens, start, end)
@@ -128,9 +146,11 @@ def _clauses(text: str) -> list[Draft]:
             drafts += _unit(_capital(alone))
         if unit.linked or alone is None:
             # All that was said so far is said again in this one: of what came before, only the bare facts stay.
-            said = _closed(unit.upto)
+            said = _closed(units[-1].upto if unit.listed else unit.upto)
             drafts = drafts[:1] + [d for d in drafts[1:] if d.type == "fact" and not said.startswith(d.text[:-1])]
             drafts.append(Draft(said, "relation" if unit.linked else type_of(said)))
+            if unit.listed:
+                break
     return drafts
 
 
@@ -138,7 +158,7 @@ def _lead(text: str, tokens: list[Token]) -> tuple[str | None, int]:
     """The phrase before the main clause ("In May, ") and where the clause begins; (None, 0) where it governs it."""
     comma = next((i for i, t in enumerate(tokens) if t.text == ","), None)
     first = tokens[0].low if tokens else ""
-    if comma is None or comma > 20 or comma + 2 >= len(tokens):
+    if not comma or comma > 20 or comma + 2 >= len(tokens):
         return "", 0
     phrase = text[: tokens[comma].start]
     lows = [t.low for t in tokens[:comma]]

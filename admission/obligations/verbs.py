@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from admission.obligations.vocabulary import word_set
+from admission.text import word_set
 
 _VERBS = """
 accept accompany achieve acquire act adapt add adjust admire admit adopt advise afford agree aim allow announce

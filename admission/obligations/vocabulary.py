@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-
-def word_set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+from admission.text import word_set
 
 
 def phrase_set(text: str) -> tuple[tuple[str, ...], ...]:
@@ -194,6 +192,7 @@ TAKES_INFINITIVE = word_set(
     tempted commitment potential passion offer rewarding challenging interesting refreshing amazing surprised
     relieved sorry welcome allowed encouraged asked told invited interest aim ambition responsibility duty job task
     things something anything nothing everything someone place places
+    eagerness enthusiasm courage motivation urge reminder reminders tip tips offers wishes
     """
 )
 # Verbs whose object does the "to" verb ("asks Bo to come"), or that need it ("wants to come").

@@ -1,4 +1,4 @@
-"""The adjudicator's trained head: token states of obligation and passages, aligned late, to three classes. Needs torch."""
+"""The adjudicator's trained head: token states of obligation and passages, aligned late. Imports torch."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ class Compare(nn.Module):
         self.sharpness = nn.Parameter(torch.linspace(4.0, 20.0, heads))
         self.query = nn.Linear(width, width)
         self.key_value = nn.Linear(width, 2 * width)
-        self.mlp = nn.Sequential(nn.Linear(4 * width + 1, width), nn.GELU(), nn.Dropout(dropout), nn.Linear(width, width))
+        self.mlp = nn.Sequential(
+            nn.Linear(4 * width + 1, width), nn.GELU(), nn.Dropout(dropout), nn.Linear(width, width)
+        )
         self.norm = nn.LayerNorm(width)
 
     def forward(self, left: Tensor, right: Tensor, right_padding: Tensor, cosines: Tensor) -> Tensor:
@@ -47,7 +49,9 @@ class AdjudicatorHead(nn.Module):
     last layer: cosines are taken there.
     """
 
-    def __init__(self, input_width: int, width: int = 128, heads: int = 4, blocks: int = 2, dropout: float = 0.1) -> None:
+    def __init__(
+        self, input_width: int, width: int = 128, heads: int = 4, blocks: int = 2, dropout: float = 0.1
+    ) -> None:
         super().__init__()
         self.project = nn.Sequential(nn.LayerNorm(input_width), nn.Linear(input_width, width), nn.Dropout(dropout))
         self.blocks = nn.ModuleList(Compare(width, heads, dropout) for _ in range(blocks))

@@ -1,4 +1,4 @@
-"""The alignment verifier: soft word alignment on frozen embeddings, explicit checks, and a small calibrated logistic."""
+"""The alignment verifier: soft word alignment on frozen embeddings, explicit checks, a small calibrated logistic."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from admission.records import Judgment, Question, Thresholds
 from admission.verifiers.alignment_features import FEATURES, best_turns, features, unmatched_words
 from admission.verifiers.alignment_note import note_on
 from admission.verifiers.checks import Check, Evidence, gather, read, run_checks
-from admission.verifiers.checks.reading import PRONOUNS
+from admission.verifiers.checks.reading import PERSONAL
 from admission.verifiers.protocol import Verifier
 from admission.verifiers.soft_match import Alignment, align, texts_of
 from admission.verifiers.states import StateEncoder
@@ -25,7 +25,6 @@ from admission.verifiers.states import StateEncoder
 FORMAT = 1
 WEIGHTS = "alignment.json"
 _NEAR_EXACT = 0.9
-# These open a statement without standing for anything said before: "It rains", "There is", "That Ana left is sad".
 _ENCODED_AT_ONCE = 64
 
 
@@ -44,7 +43,7 @@ class Calibration:
 
 @lru_cache(maxsize=1)
 def shipped() -> Calibration:
-    """The calibration in the package. Raises `WeightsError` when it is missing, of another format or for other features."""
+    """The calibration in the package. Raises `WeightsError` if missing, of another format or for other features."""
     source = files("admission.data") / WEIGHTS
     if not source.is_file():
         raise WeightsError(WEIGHTS, "the alignment verifier's calibration is missing", "reinstall memory-admission")
@@ -85,7 +84,9 @@ def compare(question: Question, encoder: StateEncoder) -> Comparison:
 
 
 class AlignmentVerifier(Verifier):
-    """Independent of the entailment model by construction: frozen embeddings, readable checks, a few dozen coefficients.
+    """Independent of the entailment model by construction: frozen embeddings, readable checks, some coefficients.
+
+    Contradiction is 0 unless a check found a conflict: words that are merely missing refute nothing.
 
     It abstains (reason code in brackets) when there are no passages to compare with (`no_passages`), when obligation
     or passages are not English unless the text is there almost word for word (`language`), and when the obligation
@@ -130,11 +131,12 @@ class AlignmentVerifier(Verifier):
             return Judgment.abstained(self.name, question.view, "no_passages: nothing said and nothing to compare")
         vector = features(found.alignment, found.evidence, found.checks)
         fitted = self._calibration
+        conflict = any(check.state == "conflict" for check in found.checks)
         chosen = best_turns(found.alignment)
         return self._judgment(
             question,
             support=_logistic(vector, fitted.support, fitted.support_intercept),
-            contradiction=_logistic(vector, fitted.contradiction, fitted.contradiction_intercept),
+            contradiction=_logistic(vector, fitted.contradiction, fitted.contradiction_intercept) if conflict else 0.0,
             evidence=_turns([question.passages[p].turn_id for p in chosen], found.checks),
             note=note_on(found.checks, unmatched_words(found.alignment, chosen)),
         )
@@ -144,11 +146,11 @@ class AlignmentVerifier(Verifier):
         text = question.obligation.text
         if not question.passages:
             return "no_passages: there is nothing to compare the obligation with"
-        if is_foreign(text) or all_foreign(passage.text for passage in question.passages):
-            if not any(_almost_says(passage.text, text) for passage in question.passages):
-                return "language: only English is judged"
+        said = [passage.text for passage in question.passages]
+        if (is_foreign(text) or all_foreign(said)) and not any(_almost_says(one, text) for one in said):
+            return "language: only English is judged"
         first = read(text).words[:1]
-        if first and first[0].lower in PRONOUNS - {"that", "this", "these", "those", "it"}:
+        if first and first[0].lower in PERSONAL:
             return f"antecedent: {first[0].text!r} does not say who is meant"
         return ""
 

@@ -21,12 +21,13 @@ LOW_MATCH = 0.45
 _MOST_TURNS = 3
 _WORTH_ADDING = 0.06
 
+ALIGNED_CONFLICTS = ("numbers", "dates", "clock", "negation", "modality", "names", "quantifier", "frequency", "degree")
 FEATURES = (
     "sentence", "turn", "turns", "window", "everywhere", "exact_turn", "exact_everywhere", "weakest", "second_weakest",
     "weakest_in_turns", "unmatched", "unmatched_in_turns", "cosine", "second_cosine", "mean_cosine", "sentence_cosine",
     "linked_parts", "own", "own_lead", "named_subject", "length", "spread",
     *(f"{kind}_{state}" for kind in KINDS for state in ("ok", "missing", "conflict")),
-    *(f"{kind}_conflict_aligned" for kind in ("numbers", "dates", "negation", "modality")),
+    *(f"{kind}_conflict_aligned" for kind in ALIGNED_CONFLICTS),
 )  # fmt: skip
 """Names of the features, in the order of the vector."""
 
@@ -42,6 +43,8 @@ def features(alignment: Alignment, evidence: Evidence, checks: Sequence[Check]) 
     weights = alignment.weights / alignment.weights.sum()
     cosines = np.sort(alignment.cosines)[::-1]
     own, lead, named = _by_subject(alignment, evidence)
+    # A conflict tells most where the same sentence says nearly all of the rest.
+    steep = float(np.clip((sentence - 0.5) / 0.3, 0.0, 1.0))
     values = {
         "sentence": sentence,
         "turn": alignment.coverage(first),
@@ -68,20 +71,24 @@ def features(alignment: Alignment, evidence: Evidence, checks: Sequence[Check]) 
     }
     for check in checks:
         values[f"{check.kind}_{check.state}"] = check.strength
-        if f"{check.kind}_conflict_aligned" in FEATURES and check.state == "conflict":
-            values[f"{check.kind}_conflict_aligned"] = check.strength * sentence
+        if check.state == "conflict" and check.kind in ALIGNED_CONFLICTS:
+            values[f"{check.kind}_conflict_aligned"] = check.strength * steep
     return np.array([values.get(name, 0.0) for name in FEATURES])
 
 
 def best_turns(alignment: Alignment) -> list[int]:
     """Passages that carry the alignment, the strongest first: each further one adds a worthwhile share of coverage."""
     passages = range(len(alignment.cosines))
-    alone = [alignment.coverage(np.flatnonzero(alignment.passage_of == p)) + 0.2 * alignment.cosines[p] for p in passages]
+    alone = [
+        alignment.coverage(np.flatnonzero(alignment.passage_of == p)) + 0.2 * alignment.cosines[p] for p in passages
+    ]
     chosen = [int(np.argmax(alone))]
     reached = alignment.coverage(np.flatnonzero(alignment.passage_of == chosen[0]))
     while len(chosen) < min(_MOST_TURNS, len(alone)):
         rest = [p for p in passages if p not in chosen]
-        gains = [alignment.coverage(np.flatnonzero(np.isin(alignment.passage_of, [*chosen, p]))) - reached for p in rest]
+        gains = [
+            alignment.coverage(np.flatnonzero(np.isin(alignment.passage_of, [*chosen, p]))) - reached for p in rest
+        ]
         if max(gains) < _WORTH_ADDING:
             break
         chosen.append(rest[int(np.argmax(gains))])
@@ -116,7 +123,7 @@ def _lowest(matches: NDArray[np.float64], weights: NDArray[np.float64], place: i
 
 
 def _by_subject(alignment: Alignment, evidence: Evidence) -> tuple[float, float, float]:
-    """Coverage by sentences that can be about the participant named, its lead over the others', whether one is named."""
+    """Coverage by what can be about the participant named, its lead over the rest's, and whether one is named."""
     subject = speaker_named(alignment.statement, evidence)
     if subject is None:
         return 0.0, 0.5, 0.0

@@ -27,13 +27,13 @@ _MISSING = {
     "speaker": "{words} does not say it ({said}, {turn})",
     "quotation": "it is only quoted ({turn})",
 }
-_SCOPE_CONFLICT = "'{words}' is too strong or too weak: the chat says '{said}' ({turn})"
+_SCOPE_CONFLICT = "'{words}' does not fit: the chat says '{said}' ({turn})"
 _SCOPE_MISSING = "'{words}' is not said"
 _LINK_MISSING = "the link '{words}' is not said"
 
 
 def note_on(checks: Sequence[Check], unmatched: Sequence[str]) -> str:
-    """At most three findings, conflicts first, then unmatched words; "everything aligns" when there is nothing to say."""
+    """At most three findings, conflicts first, then unmatched words; or that everything aligns."""
     parts = [_conflict(check) for check in checks if check.state == "conflict"]
     parts += [_missing(check) for check in checks if check.state == "missing"]
     told = " ".join(parts)
@@ -54,7 +54,8 @@ def _missing(check: Check) -> str:
     if check.kind == "modality" and check.words:
         return f"no {' or '.join(check.words)} is spoken of"
     if check.kind in ("cause", "purpose", "condition", "order"):
-        return _filled(_LINK_MISSING, Check(check.kind, check.state, check.words[:1])) + (f" ({check.said})" if check.said else "")
+        link = _LINK_MISSING.format(words=check.words[0])
+        return f"{link} ({check.said})" if check.said else link
     return _filled(_MISSING.get(check.kind, _SCOPE_MISSING), check)
 
 

@@ -71,6 +71,7 @@ def save(path: Path, tuned: Mapping[str, Tensor], metadata: Mapping[str, object]
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".partial")
     save_file(tensors, partial, metadata={"json": json.dumps(described, sort_keys=True)})
+    partial.chmod(0o644)  # safetensors writes files that only their owner may read
     partial.replace(path)
 
 

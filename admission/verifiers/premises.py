@@ -20,7 +20,8 @@ _REACH = 2  # a run may step over one turn that is not in the view: the other sp
 class Premise:
     """A text to read and the turns it is made of, the most related to the claim first.
 
-    `related`: it shares a content word with the claim that is not a speaker's name, so that it may contradict it.
+    `related`: it may contradict the claim, since it shares a content word with it that is no speaker's name and, where
+    the claim names a speaker, one of those names too.
     `cut`: a turn was shortened to its sentences nearest to the claim.
     """
 
@@ -66,8 +67,9 @@ def premises(passages: Sequence[Passage], claim: str, budget: int, count: Callab
     ]
     ranked = sorted(ordered, key=lambda p: (overlap[p.id], p.position), reverse=True)
     groups = [*_nearest(singles, wanted)[:_SINGLES], *_nearest(runs, wanted)[:_RUNS], _fitting(ranked, budget, count)]
+    speakers = frozenset().union(*(content(p.speaker or "") for p in ordered))
     distinct = dict.fromkeys(tuple(sorted(group, key=lambda p: (p.position, p.start))) for group in groups)
-    return [_premise(group, claim, wanted, overlap, budget, count) for group in list(distinct)[:MAX_PREMISES]]
+    return [_premise(group, wanted, speakers, overlap, budget, count) for group in list(distinct)[:MAX_PREMISES]]
 
 
 def _with_partner(passage: Passage, ordered: Sequence[Passage]) -> list[Passage]:
@@ -97,8 +99,8 @@ def _fitting(ranked: Sequence[Passage], budget: int, count: Callable[[str], int]
 
 def _premise(
     group: Sequence[Passage],
-    claim: str,
     wanted: frozenset[str],
+    speakers: frozenset[str],
     overlap: dict[str, int],
     budget: int,
     count: Callable[[str], int],
@@ -107,13 +109,13 @@ def _premise(
     texts = [_shortened(p, wanted, share, count) for p in group]
     if sum(count(line(p.speaker, p.time, p.text)) for p in group) <= budget:
         texts = [p.text for p in group]
-    speakers = frozenset().union(*(content(p.speaker or "") for p in group))
-    shared = wanted & frozenset().union(*(content(text) for text in texts))
+    text = joined(line(p.speaker, p.time, text) for p, text in zip(group, texts, strict=True))
+    shared, named = wanted & content(text), wanted & speakers
     strongest = sorted(group, key=lambda p: -overlap[p.id])
     return Premise(
-        text=joined(line(p.speaker, p.time, text) for p, text in zip(group, texts, strict=True)),
+        text=text,
         turn_ids=tuple(dict.fromkeys(p.turn_id for p in strongest)),
-        related=bool(shared - speakers),
+        related=bool(shared - speakers) and (not named or bool(shared & named)),
         cut=any(text != p.text for p, text in zip(group, texts, strict=True)),
     )
 

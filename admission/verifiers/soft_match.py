@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from admission.records import Passage
-from admission.text import normalise, stem, words
-from admission.verifiers.checks.reading import Sentence, Text, Word, read, read_passages
+from admission.text import normalise
+from admission.verifiers.checks.reading import Sentence, Text, Word, name_stems, read, read_passages
 from admission.verifiers.minilm import HIDDEN
 from admission.verifiers.states import StateEncoder, TokenStates
 
@@ -119,7 +119,7 @@ def passage_text(passage: Passage, sentences: Sequence[Sentence]) -> tuple[str, 
 
 @lru_cache(maxsize=16384)
 def rarity(word: str) -> float:
-    """An idf-like weight in [0.15, 1] from the word's frequency rank in the model's vocabulary; 1 for what it has not."""
+    """An idf-like weight in [0.15, 1] from the word's frequency rank in the model's vocabulary; 1 beyond it."""
     from admission.verifiers.minilm import tokenizer
 
     ids: list[int] = tokenizer()(word.removesuffix("'s"), add_special_tokens=False)["input_ids"]
@@ -133,8 +133,7 @@ def _match(
     content: Sequence[Word], left: NDArray[np.float32], sentence: Sentence, state: TokenStates, start: int
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """(words,) best match of each obligation word in the sentence, and whether it is a stem match."""
-    named = {stem(part) for part in words(sentence.speaker)}
-    stems = sentence.body.stems | named
+    stems = sentence.body.stems | name_stems(sentence.speaker)
     exact = np.array([word.stem in stems for word in content], dtype=bool)
     said = [word for word in sentence.body.words if word.content]
     soft = np.zeros(len(content))

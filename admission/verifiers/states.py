@@ -1,4 +1,4 @@
-"""Frozen MiniLM token states of texts, each distinct text encoded once. Alignment and adjudication both stand on them."""
+"""Frozen MiniLM token states of texts, each distinct text encoded once; alignment and adjudication stand on them."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def who_knows(question: Question) -> tuple[float, float]:
     text, shown = question.obligation.text, set(question.turn_ids)
     if "landlord" in text or "because" in text:
         return 0.02, 0.02
-    if "eats fish" in text:
+    if "drinks coffee" in text:
         return 0.02, 0.97 if "t7" in shown else 0.02
     return (0.97 if any(word in text and turn in shown for word, turn in said.items()) else 0.02), 0.02
 
@@ -95,6 +95,12 @@ def test_the_agent_says_what_was_recorded_and_hears_what_became_of_its_memories(
     assert [m.content for m in messages if m.content and m.type != "tool"] == [turn.text for turn in recorded.turns]
     told = {message.tool_call_id: message.content for message in messages if message.type == "tool"}
     assert told == {"w1": "saved", "w2": "not saved", "w3": "saved", "w4": "not saved", "w5": "not saved"}
+
+
+@pytest.mark.usefixtures("without_models")
+def test_two_runs_of_the_demo_look_at_the_same_turns(run: Run) -> None:
+    first, second = (json.loads(run("demo", "--json", "--out", name).stdout)["reports"] for name in ("a", "b"))
+    assert [report["views"] for report in first] == [report["views"] for report in second]
 
 
 @pytest.mark.slow

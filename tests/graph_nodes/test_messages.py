@@ -120,6 +120,22 @@ def test_the_answer_of_a_recall_tool_is_memory_also_where_only_the_call_names_th
     assert own.origin == "memory"
 
 
+def test_a_tool_that_repeats_what_the_agent_passed_to_it_gives_no_evidence() -> None:
+    """Else an agent could make its own idea evidence by passing it through any tool."""
+    calls = AIMessage(
+        "",
+        tool_calls=[
+            {"name": "remember", "args": {"fact": "Aino prefers night trains"}, "id": "c1"},
+            {"name": "timetable", "args": {"query": "night train Turku"}, "id": "c2"},
+        ],
+    )
+    answers = [
+        ToolMessage("Remembered: Aino prefers night trains.", tool_call_id="c1"),
+        ToolMessage("For night train Turku: departs 20:15, arrives Kemi 6:05, sleeper 59 euros.", tool_call_id="c2"),
+    ]
+    assert [turn.origin for turn in turns_from_messages([calls, *answers])] == ["memory", "tool"]
+
+
 @pytest.mark.parametrize("origin", ["memory", "instruction", "external", "tool"])
 def test_a_message_may_lower_its_own_origin(origin: str) -> None:
     assert turn_of(HumanMessage("x", additional_kwargs={"origin": origin})).origin == origin

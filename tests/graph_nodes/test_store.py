@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.store.base import (
     GetOp,
@@ -28,13 +29,12 @@ from scripted_gate import (
     TALK,
     asked,
     guarded,
-    scripted_gate,
     stored,
     verifications,
 )
 
 from admission.errors import InputError, LedgerError
-from admission.ledger import SqliteLedger, open_ledger
+from admission.ledger import SqliteLedger
 from admission.settings import load_settings
 from graph_nodes import AdmissionStore, collect_reports, conversation
 
@@ -184,6 +184,21 @@ async def test_async_writes_are_judged_alike_and_side_by_side() -> None:
     assert report is not None and report.action == "quarantine"
 
 
+def test_many_threads_write_at_once_and_nothing_is_lost() -> None:
+    store = guarded()
+
+    def write(number: int) -> None:
+        with conversation(f"thread {number % 3}", TALK):
+            store.put(NAMESPACE, str(number), {"content": SAID, "number": number})
+            store.put(NAMESPACE, f"held {number}", {"content": NEVER_SAID, "number": number})
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(write, range(40)))
+    assert set(stored(store)) == {str(number) for number in range(40)}
+    assert len(store.ledger.quarantine()) == 40
+    assert store.ledger.verify().ok
+
+
 def test_a_value_changed_by_the_caller_afterwards_is_not_what_is_stored() -> None:
     store = guarded()
     value = {"content": SAID, "tags": ["move"]}
@@ -210,11 +225,12 @@ def test_by_default_settings_give_gate_and_ledger(tmp_path: Any, monkeypatch: py
 
 KEYS = st.sampled_from(["a", "b", "c"])
 SPACES = st.sampled_from([("m",), ("m", "x"), ("n",)])
+VALUES = st.sampled_from([{"content": SAID}, {"content": "Ana moved."}, None])
 OPS: st.SearchStrategy[Op] = st.one_of(
-    st.builds(PutOp, SPACES, KEYS, st.sampled_from([{"content": SAID}, {"content": "Ana moved."}, None])),
-    st.builds(GetOp, SPACES, KEYS),
-    st.builds(SearchOp, SPACES, st.none(), st.just(50)),
-    st.builds(ListNamespacesOp, st.none(), st.none(), st.just(50)),
+    st.tuples(SPACES, KEYS, VALUES).map(lambda args: PutOp(*args)),
+    st.tuples(SPACES, KEYS).map(lambda args: GetOp(*args)),
+    SPACES.map(lambda prefix: SearchOp(prefix, limit=50)),
+    st.just(ListNamespacesOp(limit=50)),
 )
 
 
@@ -229,6 +245,7 @@ def plain(results: list[Result]) -> list[Any]:
     return [one(result) for result in results]
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(OPS, max_size=6), max_size=4))
 def test_where_all_is_admitted_batches_mean_what_they_mean_without_the_guard(batches: list[list[Op]]) -> None:
     raw, store = InMemoryStore(), guarded()

@@ -2,8 +2,9 @@
 
     python crashing_writer.py FOLDER MODE POINT ...
 
-For each point a forked child writes in FOLDER/POINT and kills itself with SIGKILL when it gets there. "7" is the seventh
-step of a first run; "7.2" the second step of a run after that crash; "7.none" is a run after it that nothing stops.
+For each point a forked child writes in FOLDER/POINT and kills itself with SIGKILL when it gets there. "7" is the 7th
+step of a first run; "7.2" the second step of a run after that crash; "7.none" is a run after it that nothing stops;
+"after put" is the first step of that name.
 Prints a line a point: what each of its runs came to.
 """
 
@@ -35,9 +36,9 @@ CONFIG: Any = {"configurable": {"thread_id": "thread-1"}}
 
 
 class KillSwitch:
-    """Counts the steps of a run and ends the process at one of them."""
+    """Counts the steps of a run and ends the process at one of them, by number or name."""
 
-    def __init__(self, at: int | None, log: Path) -> None:
+    def __init__(self, at: str, log: Path) -> None:
         self._at, self._log, self._count = at, log, 0
 
     def around(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
@@ -51,7 +52,7 @@ class KillSwitch:
 
     def _step(self, name: str) -> None:
         self._count += 1
-        if self._count == self._at:
+        if self._at in (str(self._count), name):
             self._log.write_text(name)
             os.kill(os.getpid(), signal.SIGKILL)
 
@@ -111,7 +112,7 @@ def write_async(folder: Path, store: AdmissionStore) -> None:
 WRITERS = {"graph": write_in_a_graph, "async": write_async}
 
 
-def run(folder: Path, mode: str, at: int | None) -> str:
+def run(folder: Path, mode: str, at: str) -> str:
     """Write in a child; what became of it."""
     folder.mkdir(exist_ok=True)
     log = folder / "killed"
@@ -128,7 +129,7 @@ def run(folder: Path, mode: str, at: int | None) -> str:
 
 def main(folder: Path, mode: str, points: list[str]) -> None:
     for point in points:
-        reached = [run(folder / point, mode, int(at) if at != "none" else None) for at in point.split(".")]
+        reached = [run(folder / point, mode, at) for at in point.split(".")]
         sys.stdout.write(f"{point}: {'; '.join(reached)}\n")
 
 

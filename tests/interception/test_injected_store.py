@@ -1,4 +1,4 @@
-"""A tool that is handed the store: by `InjectedStore`, and as `ToolRuntime.store`. Two calls of one message run at once."""
+"""A tool that is handed the store: by `InjectedStore`, and as `ToolRuntime.store`; two calls at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A task executed again (node retry, interrupt and resume, crash and resume) makes the same writes: one row, one verification."""
+"""A task executed again (node retry, resume after an interrupt or a crash): one row, one verification a write."""
 
 from __future__ import annotations
 
@@ -95,6 +95,22 @@ async def test_resumed_in_another_process_on_the_same_ledger(sync_inner: BaseSto
     resumed.invoke(None, CONFIG)
     await assert_written_once(first)
     assert asked(second) == []
+
+
+async def test_interrupt_and_resume_in_a_subgraph(sync_inner: BaseStore) -> None:
+    store = guarded(sync_inner)
+
+    def write(state: MessagesState) -> dict[str, Any]:
+        put_both()
+        interrupt("shall I go on?")
+        return {}
+
+    subgraph = StateGraph(MessagesState).add_node(write).add_edge(START, "write").compile()
+    graph = StateGraph(MessagesState).add_node("inner", subgraph).add_edge(START, "inner")
+    compiled = graph.compile(store=store, checkpointer=InMemorySaver())
+    compiled.invoke(TALKED, CONFIG)
+    compiled.invoke(Command(resume="yes"), CONFIG)
+    await assert_written_once(store)
 
 
 async def test_a_batch_in_a_retried_node(sync_inner: BaseStore) -> None:

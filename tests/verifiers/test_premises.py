@@ -65,6 +65,13 @@ def test_a_turn_that_shares_only_the_speakers_name_is_unrelated() -> None:
     assert found["t9",] is True
 
 
+def test_a_turn_of_somebody_else_about_the_same_thing_is_unrelated_to_a_claim_that_names_a_speaker() -> None:
+    passages = [passage(0, "Nina", "I have a dog."), passage(9, "Omar", "I could never have a dog.")]
+    found = {p.turn_ids: p.related for p in premises(passages, "Nina has a dog.", 100, words_in)}
+    assert found["t0",] is True
+    assert found["t9",] is False
+
+
 def test_a_long_turn_is_cut_to_the_sentences_nearest_to_the_claim_wherever_they_stand() -> None:
     filler = "We talked about the weather for a while. " * 40
     long = passage(0, "Nina", f"{filler}In the end I sold the piano. {filler}")

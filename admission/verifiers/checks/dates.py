@@ -6,48 +6,63 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 
 from dateutil.parser import ParserError, parse
 from dateutil.relativedelta import MO, relativedelta
 
 from admission.verifiers.checks.reading import Check, Evidence, Sentence
 
-_MONTHS = "january february march april may june july august september october november december".split()
-_DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
-_MONTH = r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)"
+)
 _DAY = (
-    r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday|(?-i:Mon|Tues?|Wed|Thurs?|Thu|Fri|Sat|Sun)\b(?!\s+(?:on|down|in|at)\b))"
+    r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday"
+    r"|(?-i:Mon|Tues?|Wed|Thurs?|Thu|Fri|Sat|Sun)\b(?!\s+(?:on|down|in|at)\b))"
 )
 _NTH = r"(\d{1,2})(?:st|nd|rd|th)?"
 _COUNT = r"(a|an|one|two|three|four|five|six|seven|eight|nine|ten|a couple of|a few|\d{1,3})"
 _SPAN = r"(day|week|fortnight|month|year)s?"
-_NUMBERS = {word: n for n, word in enumerate("one two three four five six seven eight nine ten".split(), start=1)}
-_NUMBERS |= {"a": 1, "an": 1, "a couple of": 2, "a few": 3}
+_NUMBERS = {"a": 1, "an": 1, "one": 1, "a couple of": 2, "two": 2, "a few": 3, "three": 3, "four": 4, "five": 5,
+            "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12}  # fmt: skip
 
 _ABSOLUTE = [
     re.compile(r"\b\d{4}-\d{2}-\d{2}\b"),
     re.compile(rf"\b{_NTH}(?:\s+of)?\s+{_MONTH}\b\.?(?:,?\s+\d{{4}})?", re.IGNORECASE),
     re.compile(rf"\b{_MONTH}\b\.?\s+(?:the\s+)?{_NTH}\b(?!:)(?:,?\s+\d{{4}})?", re.IGNORECASE),
 ]
-_MONTH_YEAR = re.compile(rf"\b({_MONTH})\b\.?\s+(\d{{4}})\b", re.IGNORECASE)
+_MONTH_YEAR = re.compile(rf"\b({_MONTH})\b\.?\s+([12]\d{{3}})\b", re.IGNORECASE)
 _MONTH_ONLY = re.compile(rf"\b(?:(last|next|this|in|since|until|till|by|from|of|every)\s+)({_MONTH})\b", re.IGNORECASE)
 _YEAR = re.compile(r"\b(?:in|since|from|until|of|during|by|year)\s+((?:19|20)\d{2})\b(?!-)")
 _NEAR_DAY = re.compile(
-    r"\b(the day before yesterday|the day after tomorrow|yesterday|last night|today|tonight|this (?:morning|afternoon|evening)"
-    r"|tomorrow|just now|right now)\b",
+    r"\b(the day before yesterday|the day after tomorrow|yesterday|last night|today|tonight"
+    r"|this (?:morning|afternoon|evening)|tomorrow|just now|right now)\b",
     re.IGNORECASE,
 )
-_NEAR_SPAN = re.compile(r"\b(last|next|this|coming|past)\s+(week|weekend|month|year|spring|summer|autumn|fall|winter)\b", re.IGNORECASE)
+_NEAR_SPAN = re.compile(
+    r"\b(last|next|this|coming|past)\s+(week|weekend|month|year|spring|summer|autumn|fall|winter)\b", re.IGNORECASE
+)
 _WEEKDAY = re.compile(rf"\b(?:(last|next|this|coming|every|each|on|by|until|till)\s+)?({_DAY})\b(?!s)", re.IGNORECASE)
 _AGO = re.compile(rf"\b{_COUNT}\s+{_SPAN}\s+(ago|earlier|later|before|from now|from today)\b", re.IGNORECASE)
 _IN = re.compile(rf"\b(?:in|within)\s+{_COUNT}\s+{_SPAN}\b(?!\s+(?:time\b)?ago)", re.IGNORECASE)
-_NTH_ONLY = re.compile(r"\bthe\s+(\d{1,2})(?:st|nd|rd|th)\b(?!\s+(?:of|time|floor|century|grade|birthday))", re.IGNORECASE)
+_NTH_ONLY = re.compile(
+    r"\bthe\s+(\d{1,2})(?:st|nd|rd|th)\b(?!\s+(?:of|time|floor|century|grade|birthday))", re.IGNORECASE
+)
 _CLOCK = re.compile(
     r"\b(?:(\d{1,2})[:.](\d{2})\s*(am|pm|a\.m\.|p\.m\.)?(?!\d)|(\d{1,2})\s*(am|pm|a\.m\.|p\.m\.)(?!\w)"
     r"|(?:at\s+)(\d{1,2})(?=\s*(?:[,;!?]|\.(?!\d)|$|on\b|in\b|and\b|sharp\b))|(\w+)\s+o'clock|(noon|midday|midnight)\b)",
     re.IGNORECASE,
 )
-_OFFSETS = {"the day before yesterday": -2, "yesterday": -1, "last night": -1, "tomorrow": 1, "the day after tomorrow": 2}
+_OFFSETS = {
+    "the day before yesterday": -2,
+    "yesterday": -1,
+    "last night": -1,
+    "tomorrow": 1,
+    "the day after tomorrow": 2,
+}
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 
 
@@ -65,13 +80,18 @@ class When:
     hours: tuple[int, ...] = ()
 
 
-def dates(text: str, told: datetime | None) -> list[When]:
-    """The dates and clock times of `text`, relative ones resolved against `told`; unresolvable ones have no spans."""
+@lru_cache(maxsize=16384)
+def dates(text: str, told: datetime | None) -> tuple[When, ...]:
+    """The dates and clock times of `text`, relative ones resolved against `told`; unresolvable ones have no spans.
+
+    A `told` outside 1900 to 2200 is no time a conversation was held at: it resolves nothing.
+    """
+    told = told if told is not None and 1900 <= told.year <= 2200 else None
     found: list[When] = []
     for when in _all(text, told):
         if not any(when.start < other.end and other.start < when.end for other in found):
             found.append(when)
-    return sorted(found, key=lambda w: w.start)
+    return tuple(sorted(found, key=lambda w: w.start))
 
 
 def check_dates(when: Sequence[When], evidence: Evidence) -> Check | None:
@@ -93,7 +113,9 @@ def check_dates(when: Sequence[When], evidence: Evidence) -> Check | None:
         if other is None:
             return Check("dates", "missing", (mine.text,))
         day = other[1].spans[0][0]
-        meaning = f"{other[1].text} ({day:%-d %B %Y})" if other[1].text.lower().find(str(day.year)) < 0 else other[1].text
+        meaning = (
+            f"{other[1].text} ({day:%-d %B %Y})" if other[1].text.lower().find(str(day.year)) < 0 else other[1].text
+        )
         return Check("dates", "conflict", (mine.text,), meaning, other[0].turn_id)
     return Check("dates", "ok", tuple(w.text for w in ours))
 
@@ -123,7 +145,9 @@ def spans(when: Sequence[When]) -> list[tuple[int, int]]:
 def _meet(mine: When, theirs: When) -> bool:
     """Some reading of one lies within some reading of the other."""
     return any(
-        (a <= c and d <= b) or (c <= a and b <= d and (d - c) <= timedelta(days=7)) for a, b in mine.spans for c, d in theirs.spans
+        (a <= c and d <= b) or (c <= a and b <= d and (d - c) <= timedelta(days=7))
+        for a, b in mine.spans
+        for c, d in theirs.spans
     )
 
 
@@ -202,7 +226,7 @@ def _clocks(text: str) -> Iterator[When]:
             hours: tuple[int, ...] = (0 if named.lower() == "midnight" else 720,)
         else:
             raw = hour or bare or plain or spoken
-            value = int(raw) if raw.isdigit() else {**_NUMBERS, "eleven": 11, "twelve": 12}.get(raw.lower(), 99)
+            value = int(raw) if raw.isdigit() else _NUMBERS.get(raw.lower(), 99)
             if value > 23 or int(minute or 0) > 59:
                 continue
             side = (half or bare_half or "").lower()[:1]
@@ -223,7 +247,7 @@ def _made(match: re.Match[str], *meant: tuple[date, date]) -> When:
 
 
 def _month(name: str) -> int:
-    return next(n for n, month in enumerate(_MONTHS, start=1) if month.startswith(name.lower()[:3]))
+    return _MONTHS.index(name.lower()[:3]) + 1
 
 
 def _month_end(first: date) -> date:
@@ -238,7 +262,7 @@ def _in_year(day: date, year: int) -> date | None:
 
 
 def _counted(today: date, count: str, span: str, direction: str) -> tuple[tuple[date, date], ...]:
-    """"Three weeks ago": that day, give or take what such phrases leave open."""
+    """ "Three weeks ago": that day, give or take what such phrases leave open."""
     number = _NUMBERS.get(count.lower()) or (int(count) if count.isdigit() else 0)
     sign = -1 if direction in ("ago", "earlier", "before") else 1
     unit = {"day": "days", "week": "weeks", "fortnight": "weeks", "month": "months", "year": "years"}[span.lower()]
@@ -265,9 +289,7 @@ def _near_span(today: date, which: str, span: str) -> tuple[tuple[date, date], .
         return ((first, _month_end(first)),)
     if span == "year":
         return ((date(today.year + step, 1, 1), date(today.year + step, 12, 31)),)
-    years = (today.year + step,) if step else (today.year,)
-    years = (*years, today.year) if step else years
-    firsts = [date(year, _SEASONS[span], 1) for year in years]
+    firsts = [date(year, _SEASONS[span], 1) for year in dict.fromkeys((today.year + step, today.year))]
     return tuple((first, first + relativedelta(months=3, days=-1)) for first in firsts)
 
 
@@ -280,7 +302,7 @@ def _weekday(today: date, which: str, name: str) -> tuple[tuple[date, date], ...
     """The days a weekday may mean: the last and the next one; for last and next also the one in that week."""
     if which in ("every", "each"):
         return ()
-    target = next(n for n, day in enumerate(_DAYS) if day.startswith(name.lower()[:3]))
+    target = _DAYS.index(name.lower()[:3])
     back = today - timedelta(days=(today.weekday() - target) % 7 or 7)
     ahead = today + timedelta(days=(target - today.weekday()) % 7 or 7)
     monday = today - timedelta(days=today.weekday())

@@ -6,25 +6,29 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from admission.verifiers.checks.reading import Check, Evidence, Sentence, Text, overlap, read
+from admission.verifiers.checks.reading import Check, Evidence, Sentence, Text, overlap, read, word_set
 
-_CAUSE = r"because of|because|due to|owing to|thanks to|as a result of|since|given that|so much that|that is why|on account of"
+_CAUSE = (
+    r"because of|because|due to|owing to|thanks to|as a result of|since|given that|so much that|that is why"
+    r"|on account of"
+)
 _PURPOSE = r"in order to|so that|so as to|in order that|for the sake of|with the aim of"
 _CONDITION = r"only if|provided that|provided|on condition that|as long as|if|unless|in case|depends on|requires"
 _ORDER = r"before|after|until|once|then|first|afterwards|ahead of|prior to|following"
 _TO_VERB = re.compile(
-    r"(?<=\w)\s+(to)\s+(?!the\b|a\b|an\b|his\b|her\b|their\b|its\b|my\b|be\b|have\b|[A-Z])([a-z]+)\b(?=\s+\w)", re.IGNORECASE
+    r"(?<=\w)\s+(to)\s+(?!the\b|a\b|an\b|his\b|her\b|their\b|its\b|my\b|be\b|have\b|[A-Z])([a-z]+)\b(?=\s+\w)"
 )
 # After these a "to" completes the verb and states no purpose.
-_COMPLETED = frozenset(
-    """want wants wanted plan plans planned planning hope hopes hoped like likes liked love loves need needs needed try tries tried
-    decide decided decides going have has had is was are were used able ready start started starts begin began begins continue
-    continues continued refuse refused refuses offer offered offers promise promised promises agree agreed agrees ask asked asks
-    tell told wish wishes intend intends prefer prefers learn learned seem seems happen happened manage managed mean means meant
-    expect expects expected get got forget forgot remember remembered determined excited keen happy glad willing ought about due
-    supposed want allowed invited advised encouraged likely said says way one time chance plan someone something how where what
-    due forced helps help helped inspired made""".split()
-)
+_COMPLETED = word_set("""
+    able about advised agree agreed agrees allowed are ask asked asks began begin begins chance continue
+    continued continues decide decided decides determined due encouraged excited expect expected expects forced
+    forget forgot get glad going got had happen happened happy has have help helped helps hope hoped hopes how
+    inspired intend intends invited is keen learn learned like liked likely likes love loves made manage managed
+    mean means meant need needed needs offer offered offers one ought plan planned planning plans prefer prefers
+    promise promised promises ready refuse refused refuses remember remembered said says seem seems someone
+    something start started starts supposed tell time told tried tries try used want wanted wants was way were
+    what where willing wish wishes
+""")
 _KINDS = {
     "cause": re.compile(rf"\b({_CAUSE})\b", re.IGNORECASE),
     "purpose": re.compile(rf"\b({_PURPOSE})\b", re.IGNORECASE),
@@ -34,13 +38,17 @@ _KINDS = {
 # How a chat says the same link, more loosely than an obligation does.
 _SAID = {
     "cause": re.compile(
-        r"\b(?:because|cause|cos|'cause|since|as|so|due to|thanks to|that's why|which is why|reason|after|given|made me|makes me|means"
-        r"|why|otherwise|or else|with|therefore|hence|for)\b",
+        r"\b(?:because|cause|cos|'cause|since|as|so|due to|thanks to|that's why|which is why|reason|after|given|made me"
+        r"|makes me|means|why|otherwise|or else|with|therefore|hence|for)\b",
         re.IGNORECASE,
     ),
-    "purpose": re.compile(r"\b(?:to|so|so that|for|in order|otherwise|or|wants?|until|in case|helps?)\b", re.IGNORECASE),
+    "purpose": re.compile(
+        r"\b(?:to|so|so that|for|in order|otherwise|or|wants?|until|in case|helps?)\b", re.IGNORECASE
+    ),
     "condition": re.compile(
-        r"\b(?:if|unless|provided|as long as|only|when|once|until|otherwise|or|depends?|must|have to|need|should|then)\b", re.IGNORECASE
+        r"\b(?:if|unless|provided|as long as|only|when|once|until|otherwise|or|depends?|must|have to|need|should"
+        r"|then)\b",
+        re.IGNORECASE,
     ),
     "order": re.compile(
         r"\b(?:before|after|until|once|then|first|afterwards|later|earlier|since|when|next|ahead|already|now|last|ago|till|and)\b",
@@ -63,7 +71,7 @@ class Link:
 
 
 def link_of(statement: Text) -> Link | None:
-    """The first link the obligation states, or None. "To" with a verb is a purpose unless it completes the verb before it."""
+    """The first link the obligation states, or None. "To" with a verb is a purpose unless it completes a verb."""
     for kind in LINKS:
         match = _KINDS[kind].search(statement.text)
         if match is not None and len(statement.text[match.end() :].split()) >= 1:

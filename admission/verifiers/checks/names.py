@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 
-from admission.verifiers.checks.reading import FUNCTION_WORDS, Check, Evidence, Text, Word
+from admission.verifiers.checks.reading import FUNCTION_WORDS, Check, Evidence, Text, Word, word_set
 
-_CALENDAR = frozenset(
-    """monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
-    september october november december mon tue tues wed thu thur thurs fri sat sun jan feb mar apr jun jul aug sep sept
-    oct nov dec am pm mondays tuesdays wednesdays
-    thursdays fridays saturdays sundays english christmas easter""".split()
-)
-_OPENERS = frozenset("unlike neither following besides according when after before both either among like".split())
-_ROLES = frozenset("user assistant speaker someone human customer agent".split())
+_CALENDAR = word_set("""
+    monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
+    september october november december mon tue tues wed thu thur thurs fri sat sun jan feb mar apr jun jul aug
+    sep sept oct nov dec am pm mondays tuesdays wednesdays thursdays fridays saturdays sundays english christmas
+    easter
+""")
+_OPENERS = word_set("unlike neither following besides according when after before both either among like")
+_ROLES = word_set("user assistant speaker someone human customer agent")
 _CALLED = re.compile(r"\b(?:named|called|name is|name's)\s+[\"']?([A-Z][\w-]+)")
 
 
@@ -40,7 +40,7 @@ def named_words(statement: Text, evidence: Evidence) -> list[Word]:
 
 
 def check_names(statement: Text, evidence: Evidence) -> Check | None:
-    """`missing` for a name that no passage and no speaker has; `conflict` where the passages call the thing otherwise."""
+    """`missing` for a name no passage and no speaker has; `conflict` where the passages call the thing otherwise."""
     names = named_words(statement, evidence)
     if not names:
         return None
@@ -58,7 +58,7 @@ def check_names(statement: Text, evidence: Evidence) -> Check | None:
 
 
 def _same(name: str, other: str) -> bool:
-    """Equal, one a short form of the other (Mel, Melanie), one an inflection (Swiss, Switzerland), or one letter off."""
+    """Equal, one a short form of the other (Mel, Melanie), an inflection (Swiss, Switzerland), or one letter off."""
     if name == other:
         return True
     short, long = sorted((name, other), key=len)
@@ -67,5 +67,3 @@ def _same(name: str, other: str) -> bool:
     if len(short) >= 4 and short[:4] == long[:4] and short[0].isalpha():
         return True
     return len(name) == len(other) >= 5 and sum(a != b for a, b in zip(name, other, strict=True)) == 1
-
-

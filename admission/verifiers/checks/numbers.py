@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from admission.text import stem
-from admission.verifiers.checks.reading import Check, Evidence, Sentence, Text, Word
+from admission.verifiers.checks.reading import Check, Evidence, Text, Word
 
-_SMALL = {name: float(value) for value, name in enumerate(
-    """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-    eighteen nineteen""".split())}  # fmt: skip
-_TENS = {name: 10.0 * value for value, name in enumerate(
-    "twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2)}  # fmt: skip
+_SMALL = {
+    "zero": 0.0, "one": 1.0, "two": 2.0, "three": 3.0, "four": 4.0, "five": 5.0, "six": 6.0, "seven": 7.0,
+    "eight": 8.0, "nine": 9.0, "ten": 10.0, "eleven": 11.0, "twelve": 12.0, "thirteen": 13.0, "fourteen": 14.0,
+    "fifteen": 15.0, "sixteen": 16.0, "seventeen": 17.0, "eighteen": 18.0, "nineteen": 19.0,
+}  # fmt: skip
+_TENS = {"twenty": 20.0, "thirty": 30.0, "forty": 40.0, "fifty": 50.0, "sixty": 60.0, "seventy": 70.0, "eighty": 80.0,
+         "ninety": 90.0}  # fmt: skip
 _SCALE = {"hundred": 100.0, "thousand": 1e3, "million": 1e6, "k": 1e3, "m": 1e6, "bn": 1e9, "billion": 1e9}
 _OTHER = {"once": 1.0, "twice": 2.0, "thrice": 3.0, "couple": 2.0, "pair": 2.0, "both": 2.0, "dozen": 12.0,
           "fortnight": 2.0, "half": 0.5, "double": 2.0, "single": 1.0}  # fmt: skip
@@ -22,39 +24,47 @@ _UNIT_OF = {"once": "time", "twice": "time", "thrice": "time", "fortnight": "wee
 _CURRENCY = {"$": "dollar", "£": "pound", "€": "euro", "¥": "yen", "%": "percent"}
 # Unit -> (dimension, factor to the dimension's base unit; None where the rate is not fixed).
 _UNITS: dict[str, tuple[str, float | None]] = {
-    "mm": ("length", 0.001), "millimetre": ("length", 0.001), "millimeter": ("length", 0.001),
-    "cm": ("length", 0.01), "centimetre": ("length", 0.01), "centimeter": ("length", 0.01), "inch": ("length", 0.0254),
+    "mm": ("length", 0.001), "millimetre": ("length", 0.001), "millimeter": ("length", 0.001), "cm": ("length", 0.01),
+    "centimetre": ("length", 0.01), "centimeter": ("length", 0.01), "inch": ("length", 0.0254),
     "foot": ("length", 0.3048), "feet": ("length", 0.3048), "ft": ("length", 0.3048), "yard": ("length", 0.9144),
     "m": ("length", 1.0), "metre": ("length", 1.0), "meter": ("length", 1.0), "km": ("length", 1000.0),
-    "kilometre": ("length", 1000.0), "kilometer": ("length", 1000.0), "k": ("length", 1000.0), "mile": ("length", 1609.34),
-    "mg": ("mass", 1e-6), "g": ("mass", 0.001), "gram": ("mass", 0.001), "gramme": ("mass", 0.001), "kg": ("mass", 1.0),
-    "kilo": ("mass", 1.0), "kilogram": ("mass", 1.0), "ton": ("mass", 1000.0), "tonne": ("mass", 1000.0),
-    "lb": ("mass", 0.4536), "pound": ("mass", 0.4536), "ounce": ("mass", 0.02835), "oz": ("mass", 0.02835), "stone": ("mass", 6.35),
-    "ml": ("volume", 0.001), "cl": ("volume", 0.01), "l": ("volume", 1.0), "litre": ("volume", 1.0), "liter": ("volume", 1.0),
-    "gallon": ("volume", None), "pint": ("volume", None), "cup": ("volume", None),
-    "second": ("time", 1.0), "sec": ("time", 1.0), "minute": ("time", 60.0), "min": ("time", 60.0), "hour": ("time", 3600.0),
+    "kilometre": ("length", 1000.0), "kilometer": ("length", 1000.0), "k": ("length", 1000.0),
+    "mile": ("length", 1609.34), "mg": ("mass", 1e-6), "g": ("mass", 0.001), "gram": ("mass", 0.001),
+    "gramme": ("mass", 0.001), "kg": ("mass", 1.0), "kilo": ("mass", 1.0), "kilogram": ("mass", 1.0),
+    "ton": ("mass", 1000.0), "tonne": ("mass", 1000.0), "lb": ("mass", 0.4536), "pound": ("mass", 0.4536),
+    "ounce": ("mass", 0.02835), "oz": ("mass", 0.02835), "stone": ("mass", 6.35), "ml": ("volume", 0.001),
+    "cl": ("volume", 0.01), "l": ("volume", 1.0), "litre": ("volume", 1.0), "liter": ("volume", 1.0),
+    "gallon": ("volume", None), "pint": ("volume", None), "cup": ("volume", None), "second": ("time", 1.0),
+    "sec": ("time", 1.0), "minute": ("time", 60.0), "min": ("time", 60.0), "hour": ("time", 3600.0),
     "hr": ("time", 3600.0), "day": ("time", 86400.0), "night": ("time", 86400.0), "week": ("time", 604800.0),
-    "fortnight": ("time", 1209600.0), "month": ("time", 2629800.0), "year": ("time", 31557600.0), "yr": ("time", 31557600.0),
-    "decade": ("time", 315576000.0),
-    "dollar": ("money", None), "euro": ("money", None), "buck": ("money", None), "quid": ("money", None),
-    "cent": ("money", None), "pence": ("money", None), "yen": ("money", None),
-    "percent": ("share", 1.0), "degree": ("angle", None), "mph": ("speed", 1.609), "kmh": ("speed", 1.0),
-    "kb": ("data", 1e-6), "mb": ("data", 1e-3), "gb": ("data", 1.0), "tb": ("data", 1e3),
+    "fortnight": ("time", 1209600.0), "month": ("time", 2629800.0), "year": ("time", 31557600.0),
+    "yr": ("time", 31557600.0), "decade": ("time", 315576000.0), "dollar": ("money", None), "euro": ("money", None),
+    "buck": ("money", None), "quid": ("money", None), "cent": ("money", None), "pence": ("money", None),
+    "yen": ("money", None), "percent": ("share", 1.0), "degree": ("angle", None), "mph": ("speed", 1.609),
+    "kmh": ("speed", 1.0), "kb": ("data", 1e-6), "mb": ("data", 1e-3), "gb": ("data", 1.0), "tb": ("data", 1e3),
 }  # fmt: skip
 _UNIT_BY_STEM = {stem(name): name for name in _UNITS}
 _NUMERIC = re.compile(r"^(\d+(?:[.,]\d+)*)(st|nd|rd|th)?([a-z]+)?$", re.IGNORECASE)
 _CLOSE = 0.03
+_OVER = re.compile(
+    r"\b(?:more than|over|above|at least|exceed(?:s|ed|ing)?|upwards of|no less than)\s+\W?$", re.IGNORECASE
+)
+_UNDER = re.compile(r"\b(?:less than|fewer than|under|below|at most|up to|no more than|within)\s+\W?$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number, its unit's stem (None when nothing says what is counted), the words it is written with, their places."""
+    """A number, its unit's stem (None when nothing says what is counted), the words it is written with, their places.
+
+    `bound` is "over" or "under" where the text only bounds the number ("more than 40", "up to 12").
+    """
 
     value: float
     unit: str | None
     text: str
     start: int
     end: int
+    bound: str = ""
 
     @property
     def measure(self) -> tuple[str, float | None] | None:
@@ -78,7 +88,8 @@ def quantities(text: Text, taken: Sequence[tuple[int, int]] = ()) -> list[Quanti
             continue
         unit = glued or _UNIT_OF.get(word.lower) or _unit_before(text, word) or _unit_after(text, words, i + used)
         last = words[i + used - 1]
-        found.append(Quantity(value, unit, text.text[word.start : last.end], word.start, last.end))
+        bound = _bound(text.text[: word.start])
+        found.append(Quantity(value, unit, text.text[word.start : last.end], word.start, last.end, bound))
         i += used
     return found
 
@@ -103,7 +114,9 @@ def check_numbers(
             continue
         clash = next(((s, q) for s, q in said if s.index in near and _clash(quantity, q)), None)
         if clash is not None:
-            return Check("numbers", "conflict", (_shown(quantity, statement),), _shown(clash[1], clash[0].body), clash[0].turn_id)
+            return Check(
+                "numbers", "conflict", (_shown(quantity, statement),), _shown(clash[1], clash[0].body), clash[0].turn_id
+            )
         missing.append(quantity.text)
     if missing:
         return Check("numbers", "missing", tuple(missing))
@@ -146,7 +159,11 @@ def _number(words: Sequence[Word], i: int) -> tuple[float | None, int, str | Non
         return value, 1, stem(suffix) if suffix else None
     if lower in _OTHER:
         following = words[i + 1].lower if i + 1 < len(words) else ""
-        if lower == "once" and following not in ("", "a", "every", "per", "in", "each") and not following.endswith("ly"):
+        if (
+            lower == "once"
+            and following not in ("", "a", "every", "per", "in", "each")
+            and not following.endswith("ly")
+        ):
             return None, 1, None
         if lower == "half" and i + 2 < len(words) and words[i + 1].lower == "a" and words[i + 2].lower == "dozen":
             return 6.0, 3, None
@@ -162,7 +179,9 @@ def _spelled(words: Sequence[Word], i: int) -> tuple[float | None, int, str | No
         lower = words[i + used].lower
         if lower in _TENS:
             current += _TENS[lower]
-        elif lower in _SMALL and (used == 0 or words[i + used - 1].lower in _TENS or words[i + used - 1].lower in ("and", "hundred")):
+        elif lower in _SMALL and (
+            used == 0 or words[i + used - 1].lower in _TENS or words[i + used - 1].lower in ("and", "hundred")
+        ):
             current += _SMALL[lower]
         elif lower in ("hundred", "thousand", "million"):
             current = max(current, 1.0) * _SCALE[lower]
@@ -203,20 +222,32 @@ def _unit_after(text: Text, words: Sequence[Word], i: int) -> str | None:
 
 
 def _idle(quantity: Quantity, statement: Text) -> bool:
-    """"One" as a pronoun or article ("the one", "one of", "one who") counts nothing."""
+    """ "One" as a pronoun or article ("the one", "one of", "one who") counts nothing."""
     if quantity.value != 1.0 or quantity.text.lower() != "one":
         return False
     before = statement.text[: quantity.start].split()[-1:]
     after = statement.text[quantity.end :].split()[:1]
-    return quantity.unit is None or before in (["the"], ["no"], ["this"], ["that"], ["every"]) or after in (["of"], ["who"], ["that"])
+    return (
+        quantity.unit is None
+        or before in (["the"], ["no"], ["this"], ["that"], ["every"])
+        or after in (["of"], ["who"], ["that"])
+    )
+
+
+def _bound(before: str) -> str:
+    return "over" if _OVER.search(before) else "under" if _UNDER.search(before) else ""
 
 
 def _agree(ours: Quantity, theirs: Quantity) -> bool:
+    if ours.bound and not theirs.bound and (ours.unit == theirs.unit or None in (ours.unit, theirs.unit)):
+        return theirs.value >= ours.value if ours.bound == "over" else theirs.value <= ours.value
     if ours.unit is not None and ours.unit == theirs.unit:
         return ours.value == theirs.value
     if ours.measure and theirs.measure:
         if ours.measure[0] != theirs.measure[0]:
-            return "money" in (ours.measure[0], theirs.measure[0]) and ours.value == theirs.value and ours.unit == "pound"
+            return (
+                "money" in (ours.measure[0], theirs.measure[0]) and ours.value == theirs.value and ours.unit == "pound"
+            )
         a, b = ours.measure[1], theirs.measure[1]
         if a is None or b is None:
             return False
@@ -245,5 +276,3 @@ def _shown(quantity: Quantity, text: Text) -> str:
     """The number as written, with the word after it."""
     after = text.text[quantity.end :].split()[:1]
     return " ".join([quantity.text, *after]).rstrip(".,;:!?")
-
-

@@ -20,7 +20,13 @@ def check_quotation(statement: Text, evidence: Evidence) -> Check | None:
     quoted, own = mine & sentence.body.stems - outside.stems, mine & outside.stems
     if len(quoted) <= len(own):
         return None
-    return Check("quotation", "missing", tuple(w.text for w in statement.words if w.stem in quoted), "only quoted", sentence.turn_id)
+    return Check(
+        "quotation",
+        "missing",
+        tuple(w.text for w in statement.words if w.stem in quoted),
+        "only quoted",
+        sentence.turn_id,
+    )
 
 
 def check_taken_back(evidence: Evidence) -> Check | None:

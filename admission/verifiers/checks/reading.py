@@ -12,23 +12,31 @@ from typing import Literal
 from admission.records import Passage
 from admission.text import normalise, sentences, stem, words
 
-FUNCTION_WORDS = frozenset(
-    """a an the this that these those i me my mine myself you your yours yourself he him his himself she her hers herself
-    it its itself we us our ours ourselves they them their theirs themselves who whom whose which what where when why how
-    am is are was were be been being do does did doing done have has had having will would shall should can could may might
-    must ought and or but nor so yet for of in on at by to from with without into onto about as than then too very just
-    also not no if unless because since while though although until till before after during between among through over
-    under again there here out up down off own same such both each few more most other some any only all every i'm i've
-    i'd i'll you're you've you'd you'll he's she's it's we're we've we'd we'll they're they've they'd they'll that's there's
-    what's who's let's don't doesn't didn't isn't aren't wasn't weren't haven't hasn't hadn't won't wouldn't can't cannot
-    couldn't shouldn't mustn't yes yeah ok okay oh well really like get got gets getting gonna wanna going go one s t ll re
-    ve d m said says say told tell according whether however even still now else ever never always already""".split()
-)
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a list written as one text."""
+    return frozenset(text.split())
+
+
+FUNCTION_WORDS = word_set("""
+    a an the this that these those i me my mine myself you your yours yourself he him his himself she her hers
+    herself it its itself we us our ours ourselves they them their theirs themselves who whom whose which what
+    where when why how am is are was were be been being do does did doing done have has had having will would
+    shall should can could may might must ought and or but nor so yet for of in on at by to from with without
+    into onto about as than then too very just also not no if unless because since while though although until
+    till before after during between among through over under again there here out up down off own same such
+    both each few more most other some any only all every i'm i've i'd i'll you're you've you'd you'll he's
+    she's it's we're we've we'd we'll they're they've they'd they'll that's there's what's who's let's don't
+    doesn't didn't isn't aren't wasn't weren't haven't hasn't hadn't won't wouldn't can't cannot couldn't
+    shouldn't mustn't yes yeah ok okay oh well really like get got gets getting gonna wanna going go one s t ll
+    re ve d m said says say told tell according whether however even still now else ever never always already
+""")
 """Words that carry no content of their own: weight 0 in an alignment. Cues among them are read by the checks."""
 
-FIRST_PERSON = frozenset("i me my mine myself i'm i've i'd i'll we us our ours ourselves we're we've we'd we'll".split())
-SECOND_PERSON = frozenset("you your yours yourself you're you've you'd you'll".split())
-PRONOUNS = frozenset("he him his she her hers it its they them their theirs this that these those".split())
+FIRST_PERSON = word_set("i me my mine myself i'm i've i'd i'll we us our ours ourselves we're we've we'd we'll")
+SECOND_PERSON = word_set("you your yours yourself you're you've you'd you'll")
+PERSONAL = word_set("he him his she her hers they them their theirs he's she's they're they've")
+"""These stand for somebody; "it" and "that" may stand for nothing ("it rains", "that Ana left is sad")."""
 
 State = Literal["ok", "missing", "conflict"]
 
@@ -159,14 +167,21 @@ def read_passages(passages: Sequence[Passage]) -> tuple[Sentence, ...]:
         when = datetime.fromisoformat(passage.time) if passage.time else None
         for body in _sentences(passage.text):
             if body.words or body.text:
-                found.append(Sentence(body, passage.turn_id, passage.speaker or passage.role, passage.role, when, len(found)))
+                speaker = passage.speaker or passage.role
+                found.append(Sentence(body, passage.turn_id, speaker, passage.role, when, len(found)))
     return tuple(found)
+
+
+@lru_cache(maxsize=1024)
+def name_stems(speaker: str) -> frozenset[str]:
+    """The stems of a speaker's name: an obligation that names the speaker matches whatever they say."""
+    return frozenset(stem(part) for part in words(speaker))
 
 
 def overlap(statement: Text, sentence: Sentence) -> float:
     """Share of the statement's content stems that the sentence or its speaker's name repeats, 0 to 1."""
     wanted = {word.stem for word in statement.words if word.content}
-    said = sentence.body.stems | {stem(part) for part in words(sentence.speaker)}
+    said = sentence.body.stems | name_stems(sentence.speaker)
     return len(wanted & said) / len(wanted) if wanted else 0.0
 
 

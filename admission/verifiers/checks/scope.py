@@ -9,25 +9,50 @@ from admission.verifiers.checks.reading import Check, Evidence, Text
 # Kind -> class -> words. Classes of one kind exclude each other where `_AGAINST` says so.
 _CUES: dict[str, dict[str, str]] = {
     "quantifier": {
-        "all": r"all|every|everyone|everybody|everything|each|entire|whole|both|any|anyone|anything|completely|entirely|none|nobody|nothing"
-        r"|no one|no",
-        "some": r"some|someone|few|several|many|most|part|partly|half|certain|one of|except|apart from|but one|other than|almost|nearly|mostly",
+        "all": (
+            r"all|every|everyone|everybody|everything|each|entire|whole|both|any|anyone|anything"
+            r"|completely|entirely|none|nobody|nothing|no one|no"
+        ),
+        "some": (
+            r"some|someone|few|several|many|most|part|partly|half|certain|one of|except|apart from"
+            r"|but one|other than|almost|nearly|mostly"
+        ),
         "only": r"only|just|solely|nothing but|alone|exclusively",
     },
     "frequency": {
-        "always": r"always|every (?:time|day|week|month|year|morning|evening|night|summer|winter|\w+day)|never|constantly|whenever|daily"
-        r"|weekly|monthly|each (?:time|day|week)|all the time",
-        "often": r"regularly|often|usually|frequently|generally|normally|tends? to|used to|routinely|habit|most (?:days|weeks|nights)|\w+days",
-        "seldom": r"sometimes|occasionally|once|twice|rarely|seldom|hardly ever|now and then|this time|one time|from time to time",
+        "always": (
+            r"always|every (?:time|day|week|month|year|morning|evening|night|summer|winter|\w+day)|never"
+            r"|constantly|whenever|daily|weekly|monthly|each (?:time|day|week)|all the time"
+        ),
+        "often": (
+            r"regularly|often|usually|frequently|generally|normally|tends? to|used to|routinely|habit"
+            r"|most (?:days|weeks|nights)|\w+days"
+        ),
+        "seldom": (
+            r"sometimes|occasionally|once|twice|rarely|seldom|hardly ever|now and then|this time|one time"
+            r"|from time to time"
+        ),
     },
     "degree": {
-        "high": r"very|extremely|really|so|deeply|terribly|absolutely|incredibly|highly|totally|huge|hugely|badly|greatly|strongly|much|far"
-        r"|way|truly|super|a lot|seriously|desperately|perfectly|fully|too",
-        "low": r"slightly|a bit|a little|somewhat|hardly|barely|scarcely|a touch|kind of|sort of|mildly|fairly|rather|not very|marginally",
-        "top": r"most|best|favou?rite|biggest|greatest|worst|least|\w{3,}est|nothing (?:\w+ )*more|more than any(?:thing|one|body)?|above all|number one",
+        "high": (
+            r"very|extremely|really|so|deeply|terribly|absolutely|incredibly|highly|totally|huge|hugely"
+            r"|badly|greatly|strongly|much|far|way|truly|super|a lot|seriously|desperately|perfectly"
+            r"|fully|too"
+        ),
+        "low": (
+            r"slightly|a bit|a little|somewhat|hardly|barely|scarcely|a touch|kind of|sort of|mildly"
+            r"|fairly|rather|not very|marginally"
+        ),
+        "top": (
+            r"most|best|favou?rite|biggest|greatest|worst|least|\w{3,}est|nothing (?:\w+ )*more"
+            r"|more than any(?:thing|one|body)?|above all|number one"
+        ),
     },
     "comparison": {
-        "more": r"more|better|bigger|larger|older|longer|higher|faster|earlier|cheaper|stronger|prefers?|rather than|exceeds|\w{2,}er than",
+        "more": (
+            r"more|better|bigger|larger|older|longer|higher|faster|earlier|cheaper|stronger|prefers?"
+            r"|rather than|exceeds|\w{2,}er than"
+        ),
         "less": r"less|fewer|worse|smaller|younger|shorter|lower|slower|not as",
         "same": r"as \w+ as|same|equal|equally|alike",
     },
@@ -36,7 +61,8 @@ _AGAINST = {
     ("quantifier", "all", "some"), ("quantifier", "some", "all"), ("quantifier", "only", "all"),
     ("frequency", "always", "seldom"), ("frequency", "often", "seldom"), ("frequency", "seldom", "always"),
     ("frequency", "seldom", "often"), ("degree", "high", "low"), ("degree", "low", "high"), ("degree", "low", "top"),
-    ("comparison", "more", "less"), ("comparison", "less", "more"), ("comparison", "same", "more"), ("comparison", "same", "less"),
+    ("comparison", "more", "less"), ("comparison", "less", "more"), ("comparison", "same", "more"),
+    ("comparison", "same", "less"),
 }  # fmt: skip
 _PATTERNS = {
     kind: {name: re.compile(rf"(?<![\w'])(?:{words})(?!\w)", re.IGNORECASE) for name, words in classes.items()}

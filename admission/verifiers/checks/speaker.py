@@ -1,23 +1,29 @@
-"""Who says it: "I" is the speaker, "you" the one spoken to; a statement about Ana is not borne out by what Ben says of himself."""
+"""Who says it: "I" is the speaker, "you" the one spoken to; what Ben says of himself bears out nothing about Ana."""
 
 from __future__ import annotations
 
 import re
 
-from admission.verifiers.checks.reading import FIRST_PERSON, SECOND_PERSON, Check, Evidence, Sentence, Text
+from admission.verifiers.checks.reading import FIRST_PERSON, SECOND_PERSON, Check, Evidence, Sentence, Text, word_set
 
-_SAYING = (
-    r"said|says|say|told|tells|suggested|suggests|recommended|recommends|thinks|thought|believes|believed|claims|claimed|mentioned|mentions"
-    r"|asked|asks|promised|promises|offered|offers|explained|explains|reported|reports|warned|warns|advised|advises|proposed|proposes"
-    r"|admitted|admits|insists|insisted|reckons|reckoned|guesses|swears|joked|jokes|complained|complains|confirmed|confirms|stated|states"
-    r"|noted|notes|feels|considers|found|expects|predicts|predicted"
+_SAYING = "|".join(
+    sorted(
+        word_set("""
+        said says say told tells suggested suggests recommended recommends thinks thought believes believed
+        claims claimed mentioned mentions asked asks promised promises offered offers explained explains
+        reported reports warned warns advised advises proposed proposes admitted admits insists insisted reckons
+        reckoned guesses swears joked jokes complained complains confirmed confirms stated states noted notes
+        feels considers found expects predicts predicted
+        """)
+    )
 )
 _ACCORDING = re.compile(r"\b(?:according to|in the view of|in the opinion of)\s+([A-Z][\w'-]*)")
-_THIRD_PERSON = frozenset("he him his she her hers they them their".split())
+_DOING = word_set("i i'm i've i'd i'll we we're we've we'd we'll")
+_THIRD_PERSON = word_set("he him his she her hers they them their")
 
 
 def speaker_named(statement: Text, evidence: Evidence) -> str | None:
-    """The participant the obligation is about: the speaker named first in it ("the user" is the first user), or None."""
+    """The participant the obligation is about: the speaker it names first ("the user" is the first user), or None."""
     places: list[tuple[int, str]] = []
     for speaker in evidence.speakers:
         for part in speaker.split():
@@ -44,7 +50,7 @@ def attributed_to(statement: Text, evidence: Evidence) -> str | None:
 
 
 def tells_about(sentence: Sentence, subject: str) -> bool:
-    """Whether the sentence can be about `subject`: said by them, said to them as "you", or naming or pointing at them."""
+    """Whether the sentence can be about `subject`: said by them, to them as "you", naming them or pointing at them."""
     if sentence.speaker == subject:
         return True
     lowers = sentence.body.lowers
@@ -54,6 +60,13 @@ def tells_about(sentence: Sentence, subject: str) -> bool:
     if lowers & SECOND_PERSON:
         return True
     return bool(lowers & _THIRD_PERSON) or not lowers & FIRST_PERSON
+
+
+def _exchanged(statement: Text, sentence: Sentence, subject: str) -> bool:
+    """ "I love your quilts", said by Ana to Ben, is Ana's doing: no ground for "Ben loves Ana's quilts"."""
+    if sentence.speaker == subject or not sentence.body.lowers & _DOING:
+        return False
+    return any(re.search(rf"(?<!\w){re.escape(part)}(?!\w)", statement.text) for part in sentence.speaker.split())
 
 
 def check_speaker(statement: Text, evidence: Evidence) -> Check | None:
@@ -69,7 +82,7 @@ def check_speaker(statement: Text, evidence: Evidence) -> Check | None:
         if tellers:
             return Check("speaker", "ok", (reported,), "", tellers[0].turn_id)
         return Check("speaker", "missing", (reported,), f"said by {near[0].speaker}", near[0].turn_id)
-    fitting = [s for s in near if tells_about(s, subject)]
+    fitting = [s for s in near if tells_about(s, subject) and not _exchanged(statement, s, subject)]
     if not fitting:
         return Check("speaker", "conflict", (subject,), f"{near[0].speaker} says it of themselves", near[0].turn_id)
     if fitting[0] is not near[0]:
