@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 
 from admission.text import word_set, words
 
@@ -32,6 +33,7 @@ MIN_LATIN = 0.7
 """Least share of Latin letters among the letters of an English text."""
 
 
+@lru_cache(maxsize=16384)
 def is_foreign(text: str) -> bool:
     """Whether `text` is clearly not English. Names, numbers, code and very short texts are not foreign.
 

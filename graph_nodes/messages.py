@@ -46,9 +46,9 @@ def turns_from_messages(
 
     Origin: human and ai messages are `conversation`, tool messages `tool`, all others `instruction`; the answers of
     `recall_tools` are `memory`, and so is a tool's answer that mostly repeats what the agent passed to it ("Remembered:
-    ..."): the agent's words do not become evidence by a way round. `additional_kwargs["origin"]` may only lower this: a human message can be marked as a
-    recalled memory, an instruction, or external text, but nothing a message says turns a system or tool message, or a
-    recalled memory, into conversation.
+    ..."): the agent's words do not become evidence by a way round. `additional_kwargs["origin"]` may only lower this:
+    a human message can be marked as a recalled memory, an instruction, or external text, but nothing a message says
+    turns a system or tool message, or a recalled memory, into conversation.
     """
     turns: list[Turn] = []
     times, speakers = times or {}, speakers or {}

@@ -48,6 +48,13 @@ NLI = {
 WEIGHTS = {"dialogues": 1.0, "removed": 0.7, "exchanged": 0.7, "unrelated": 0.5, "summaries": 0.5, "composed": 0.7}
 NLI_WEIGHT = 0.5
 PENALTY = 10.0
+# Too rare in the data to be learnt: their effect on support is at least this, in log-odds, set beforehand.
+AT_LEAST = {
+    "quotation_missing": -1.5,
+    "taken_back_conflict": -0.5,
+    "dates_conflict_aligned": -1.0,
+    "names_conflict": -1.0,
+}
 # Neither more nor less of these says anything by itself: their signs are free.
 _FREE = ("length", "spread", "named_subject", "mean_cosine", "second_cosine")
 
@@ -63,7 +70,8 @@ def signs(contradiction: bool) -> list[tuple[float | None, float | None]]:
             bounds.append((0.0, None) if raises else (None, 0.0) if name.endswith("_ok") else (0.0, 0.0))
         else:
             lowers = conflict or name.startswith("unmatched") or name.endswith("_missing")
-            bounds.append((None, None) if name in _FREE else (None, 0.0) if lowers else (0.0, None))
+            highest = AT_LEAST.get(name, 0.0)
+            bounds.append((None, None) if name in _FREE else (None, highest) if lowers else (0.0, None))
     return bounds
 
 
@@ -79,6 +87,9 @@ def fit(x: np.ndarray, y: np.ndarray, weights: np.ndarray, bounds: list[Any]) ->
         value = (weights * np.logaddexp(0, np.where(y, -score, score))).sum() + 0.5 * PENALTY * (beta[:n] ** 2).sum()
         return float(value), np.append(z.T @ error + PENALTY * beta[:n], error.sum())
 
+    bounds = [
+        (None if a is None else a * s, None if b is None else b * s) for (a, b), s in zip(bounds, scale, strict=True)
+    ]
     best = minimize(loss, np.zeros(n + 1), jac=True, method="L-BFGS-B", bounds=[*bounds, (None, None)],
                     options={"maxiter": 4000}).x  # fmt: skip
     return best[:n] / scale, float(best[n] - (best[:n] * mean / scale).sum())

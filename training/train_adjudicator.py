@@ -202,7 +202,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder with dialogues/ and nli/")
     parser.add_argument("--out", type=Path, default=Path("admission/data") / adjudicator.WEIGHTS)
     parser.add_argument("--run", type=Path, default=Path("training/runs/adjudicator"))
-    parser.add_argument("--steps", type=int, default=4000)
+    parser.add_argument("--steps", type=int, default=4400)
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)

@@ -18,16 +18,15 @@ LABELS = {"entailment": 0, "neutral": 1, "contradiction": 2, "not_entailment": 3
 """0 supported, 1 insufficient, 2 contradicted, 3 not supported (which of the two is not known)."""
 
 NLI_TRAIN = {
-    "mnli": ("mnli_train", 9000),
+    "mnli": ("mnli_train", 16000),
     "cad": ("cad_train", 8330),
-    "vitaminc": ("vitaminc_train", 9000),
-    "scone": ("scone_train", 3000),
+    "vitaminc": ("vitaminc_train", 16000),
+    "scone": ("scone_train", 4000),
     "negation_nli": ("negnli_", 2500),
-    "fragments": ("_train", 2500),
+    "fragments": ("_train", 1500),
     "foolmetwice": ("fmt_dev", 1169),
     "wice": ("wice_claim_dev", 349),
     "q2": ("q2_dialog", 599),
-    "med_help": ("", 1000),
 }
 """File -> (what its training splits are called, how many pairs are taken)."""
 

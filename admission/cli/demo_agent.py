@@ -74,7 +74,7 @@ def save_memory(
     """Remember something about the user. Cite the ids of the messages that say it."""
     with collect_reports() as reports:
         store.put(NAMESPACE, call_id, {"content": memory, "citations": citations})
-    outcome = "saved" if all(report.action in _SAVED for report in reports) else "not saved"
+    outcome = "saved" if all(report.action in _SAVED for report in reports) else "held back"
     # With an id of its own: a made-up one would differ from run to run, and the reports with it.
     return ToolMessage(id=f"{call_id}-outcome", name="save_memory", tool_call_id=call_id, content=outcome)
 

@@ -35,9 +35,10 @@ def marked_passages(report: Report) -> Iterator[Marked]:
 
 
 def told_by(passage: Passage) -> str:
-    """Who said it and when: "Ana (user), 2026-02-03 10:02"; other origins are named."""
-    who = f"{passage.speaker} ({passage.role})" if passage.speaker else passage.role
+    """Who said it and when: "Ana (user), 2026-02-03 10:02"; a surprising origin is named."""
+    named = passage.speaker is not None and passage.speaker.casefold() != passage.role
+    who = f"{passage.speaker} ({passage.role})" if named else passage.role
     when = f", {passage.time.replace('T', ' ')}" if passage.time else ""
-    origin = "" if passage.origin == "conversation" else f" [{passage.origin}]"
+    origin = "" if passage.origin in ("conversation", passage.role) else f" [{passage.origin}]"
     confirmed = f"; confirmed by {passage.confirmed_by}" if passage.confirmed_by else ""
     return f"{who}{origin}{when}{confirmed}"

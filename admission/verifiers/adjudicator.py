@@ -79,7 +79,7 @@ class AdjudicatorVerifier(Verifier):
 
     Premises: the `JOINT` passages whose MiniLM embedding is closest to the obligation's, together, and the closest
     `SINGLES` alone. Support and contradiction are each the highest over the premises, so that a passage that speaks
-    for and one that speaks against are both heard. It abstains (`no_passages`, `language`).
+    for and one that speaks against are both heard. It abstains (`no_passages`, `no_claim`, `language`).
     """
 
     name = "adjudicator"
@@ -115,6 +115,9 @@ class AdjudicatorVerifier(Verifier):
                     continue
                 claim, *states = self._encoder.encode(texts_of(question))
                 passages, chosen = closest(question.passages, states, claim)
+                if not len(claim.ids) or not chosen:
+                    judgments[i] = Judgment.abstained(self.name, question.view, "no_claim: there are no words to judge")
+                    continue
                 asked.append((i, passages, chosen, claim))
         for (i, passages, _, _), scores in zip(asked, self._scores(asked), strict=True):
             judgments[i] = self._said(questions[i], passages, scores)
@@ -153,9 +156,9 @@ def texts_of(question: Question) -> list[str]:
 def closest(
     passages: Sequence[Passage], states: Sequence[TokenStates], claim: TokenStates
 ) -> tuple[list[Passage], list[TokenStates]]:
-    """The `JOINT` passages closest to the obligation by sentence cosine, the closest first."""
+    """The `JOINT` passages closest to the obligation by sentence cosine, the closest first; none without tokens."""
     cosines = np.array([float(state.vector @ claim.vector) for state in states])
-    order = np.argsort(-cosines, kind="stable")[:JOINT]
+    order = [i for i in np.argsort(-cosines, kind="stable") if len(states[i].ids)][:JOINT]
     return [passages[i] for i in order], [states[i] for i in order]
 
 

@@ -17,7 +17,7 @@ from admission.records import Judgment, Question, Thresholds
 from admission.verifiers.alignment_features import FEATURES, best_turns, features, unmatched_words
 from admission.verifiers.alignment_note import note_on
 from admission.verifiers.checks import Check, Evidence, gather, read, run_checks
-from admission.verifiers.checks.reading import PERSONAL
+from admission.verifiers.checks.reading import PERSONAL, read_passages
 from admission.verifiers.protocol import Verifier
 from admission.verifiers.soft_match import Alignment, align, texts_of
 from admission.verifiers.states import StateEncoder
@@ -88,7 +88,8 @@ class AlignmentVerifier(Verifier):
 
     Contradiction is 0 unless a check found a conflict: words that are merely missing refute nothing.
 
-    It abstains (reason code in brackets) when there are no passages to compare with (`no_passages`), when obligation
+    It abstains (reason code in brackets) when there are no passages to compare with (`no_passages`) or no words to
+    compare (`no_claim`), when obligation
     or passages are not English unless the text is there almost word for word (`language`), and when the obligation
     opens with a pronoun that nothing in it resolves (`antecedent`).
     """
@@ -127,8 +128,6 @@ class AlignmentVerifier(Verifier):
         if reason:
             return Judgment.abstained(self.name, question.view, reason)
         found = compare(question, self._encoder)
-        if not found.alignment.sentences or not found.alignment.content:
-            return Judgment.abstained(self.name, question.view, "no_passages: nothing said and nothing to compare")
         vector = features(found.alignment, found.evidence, found.checks)
         fitted = self._calibration
         conflict = any(check.state == "conflict" for check in found.checks)
@@ -144,14 +143,16 @@ class AlignmentVerifier(Verifier):
     def _unjudgeable(self, question: Question) -> str:
         """Why this question cannot be judged (`code: detail`), or an empty text."""
         text = question.obligation.text
-        if not question.passages:
+        if not read_passages(question.passages):
             return "no_passages: there is nothing to compare the obligation with"
+        if not read(text).words:
+            return "no_claim: the obligation has no words"
         said = [passage.text for passage in question.passages]
         if (is_foreign(text) or all_foreign(said)) and not any(_almost_says(one, text) for one in said):
             return "language: only English is judged"
-        first = read(text).words[:1]
-        if first and first[0].lower in PERSONAL:
-            return f"antecedent: {first[0].text!r} does not say who is meant"
+        first = read(text).words[0]
+        if first.lower in PERSONAL:
+            return f"antecedent: {first.text!r} does not say who is meant"
         return ""
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from cachetools import LRUCache
 
+from admission.errors import VerifierError, WeightsError
 from admission.language import all_foreign, is_foreign
 from admission.records import Judgment, Passage, Question, Thresholds
 from admission.text import normalise, sentences, words
@@ -41,6 +42,7 @@ class EntailmentVerifier(Verifier):
     name = "entailment"
 
     def __init__(self, *, thresholds: Thresholds | None = None, weights: Path = entailment_weights.WEIGHTS) -> None:
+        minilm.folder()
         described = entailment_weights.describe(weights)
         self.thresholds = thresholds or Thresholds(
             support=described["support"], contradiction=described["contradiction"]
@@ -57,6 +59,14 @@ class EntailmentVerifier(Verifier):
         }
 
     def judge(self, questions: Sequence[Question]) -> list[Judgment]:
+        try:
+            return self._judge(questions)
+        except WeightsError as error:
+            raise VerifierError("unavailable", str(error)) from error
+        except RuntimeError as error:
+            raise VerifierError("model_error", f"the network did not compute ({error})") from error
+
+    def _judge(self, questions: Sequence[Question]) -> list[Judgment]:
         scorer = _scorer(self._weights, self._sha256)
         early = [self._without_model(question) for question in questions]
         read = [
@@ -94,8 +104,9 @@ class EntailmentVerifier(Verifier):
         return None
 
     def _judged(self, question: Question, scored: Sequence[tuple[Premise, float, float]]) -> Judgment:
-        best, support, _ = max(scored, key=lambda s: (round(s[1], 2), -len(s[0].turn_ids), s[1]))
         support = max(entailed for _, entailed, _ in scored)
+        # Of premises that hardly differ, the one with fewest turns is the evidence.
+        best = max(scored, key=lambda s: (round(s[1], 2), -len(s[0].turn_ids), s[1]))[0]
         # A joint premise mixes subjects, and an unrelated one has nothing to say: neither may contradict.
         against = [(p, c) for p, _, c in scored if p.related and len(p.turn_ids) <= 2]
         worst, contradiction = max(against, key=lambda s: s[1], default=(best, 0.0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from admission.language import FUNCTION_WORDS
@@ -20,8 +21,8 @@ _REACH = 2  # a run may step over one turn that is not in the view: the other sp
 class Premise:
     """A text to read and the turns it is made of, the most related to the claim first.
 
-    `related`: it may contradict the claim, since it shares a content word with it that is no speaker's name and, where
-    the claim names a speaker, one of those names too.
+    `related`: it may contradict the claim, since one of its lines shares a content word with it that is no speaker's
+    name and, where the claim names a speaker, such a name too. A turn and its answer count as one line.
     `cut`: a turn was shortened to its sentences nearest to the claim.
     """
 
@@ -43,6 +44,7 @@ def joined(lines: Iterable[str]) -> str:
     return "\n".join(lines)
 
 
+@lru_cache(maxsize=16384)
 def content(text: str) -> frozenset[str]:
     """Stems of the words of `text` that are not grammar words."""
     return frozenset(stem(word) for word in words(text) if word.lower() not in FUNCTION_WORDS)
@@ -109,15 +111,25 @@ def _premise(
     texts = [_shortened(p, wanted, share, count) for p in group]
     if sum(count(line(p.speaker, p.time, p.text)) for p in group) <= budget:
         texts = [p.text for p in group]
-    text = joined(line(p.speaker, p.time, text) for p, text in zip(group, texts, strict=True))
-    shared, named = wanted & content(text), wanted & speakers
+    lines = [line(p.speaker, p.time, text) for p, text in zip(group, texts, strict=True)]
+    units = [joined(lines)] if _linked(group) else lines
     strongest = sorted(group, key=lambda p: -overlap[p.id])
     return Premise(
-        text=text,
+        text=joined(lines),
         turn_ids=tuple(dict.fromkeys(p.turn_id for p in strongest)),
-        related=bool(shared - speakers) and (not named or bool(shared & named)),
+        related=any(_related(wanted & content(unit), wanted & speakers, speakers) for unit in units),
         cut=any(text != p.text for p, text in zip(group, texts, strict=True)),
     )
+
+
+def _linked(group: Sequence[Passage]) -> bool:
+    """Whether the group is a turn with the one it answers, or with the one that confirms it."""
+    turns = {p.turn_id for p in group}
+    return len(turns) == 2 and any(p.reply_to in turns or p.confirmed_by in turns for p in group)
+
+
+def _related(shared: frozenset[str], named: frozenset[str], speakers: frozenset[str]) -> bool:
+    return bool(shared - speakers) and (not named or bool(shared & named))
 
 
 def _shortened(passage: Passage, wanted: frozenset[str], budget: int, count: Callable[[str], int]) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from transformers import BertModel
 
-MAX_TOKENS = 192
+MAX_TOKENS = 320
 _BATCH_TOKENS = 4096
 _CACHED_TEXTS = 4096
 

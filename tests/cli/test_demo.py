@@ -24,12 +24,12 @@ from graph_nodes.store import AdmissionStore
 
 def who_knows(question: Question) -> tuple[float, float]:
     """Fake verdicts on the demo's obligations: which turn says it, which one says the opposite."""
-    said = {"studio": "t1", "Lotte": "t1", "ordered": "t3", "delivered": "t5"}
+    said = {"studio": "t1", "Lotte": "t1", "ordered": "t5", "delivered": "t7"}
     text, shown = question.obligation.text, set(question.turn_ids)
     if "landlord" in text or "because" in text:
         return 0.02, 0.02
-    if "drinks coffee" in text:
-        return 0.02, 0.97 if "t7" in shown else 0.02
+    if "cups" in text:
+        return 0.02, 0.97 if "t3" in shown else 0.02
     return (0.97 if any(word in text and turn in shown for word, turn in said.items()) else 0.02), 0.02
 
 
@@ -94,7 +94,7 @@ def test_the_agent_says_what_was_recorded_and_hears_what_became_of_its_memories(
     messages = agent.get_state(thread).values["messages"]
     assert [m.content for m in messages if m.content and m.type != "tool"] == [turn.text for turn in recorded.turns]
     told = {message.tool_call_id: message.content for message in messages if message.type == "tool"}
-    assert told == {"w1": "saved", "w2": "not saved", "w3": "saved", "w4": "not saved", "w5": "not saved"}
+    assert told == {"w1": "saved", "w2": "held back", "w3": "held back", "w4": "saved", "w5": "held back"}
 
 
 @pytest.mark.usefixtures("without_models")
@@ -108,4 +108,4 @@ def test_with_the_embedded_verifiers_each_memory_ends_as_it_should(run: Run) -> 
     result = run("demo", "--json")
     assert result.exit_code == 0, result.stderr
     found = {report["memory"]: report["status"] for report in json.loads(result.stdout)["reports"]}
-    assert found == dict(zip(found, ["admitted", "unresolved", "repaired", "contradicted", "invalid"], strict=True))
+    assert found == dict(zip(found, ["admitted", "contradicted", "unresolved", "repaired", "invalid"], strict=True))

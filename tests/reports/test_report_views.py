@@ -82,7 +82,8 @@ def test_passages_are_marked_with_what_they_were_for(repaired: Report, contradic
 
 def test_a_passage_says_who_when_and_what_it_is() -> None:
     assert told_by(PASSAGES[0]) == "Ines (user), 2026-03-02 09:00:00"
-    assert told_by(PASSAGES[2]) == "tool [tool]"
+    assert told_by(PASSAGES[2]) == "tool"
+    assert told_by(PASSAGES[2].model_copy(update={"origin": "external", "speaker": "Tool"})) == "tool [external]"
     proposal = PASSAGES[0].model_copy(update={"role": "assistant", "speaker": None, "time": None, "confirmed_by": "t3"})
     assert told_by(proposal) == "assistant; confirmed by t3"
 

@@ -102,6 +102,12 @@ class TestNumbers:
     def test_a_sum_of_said_numbers_is_said(self) -> None:
         assert state("numbers", "They sold 43 tickets.", ("Rhea", "30 tickets on Friday, 13 more at the door.")) == "ok"
 
+    def test_a_number_corrected_later_conflicts(self) -> None:
+        lines = (("Rhea", "Please order 9 chairs."), ("Odd", "Done."), ("Rhea", "Two fewer guests: 7 chairs is final."))
+        check = found("numbers", "Rhea ordered 9 chairs.", *lines)
+        assert check is not None
+        assert (check.state, check.said, check.turn_id) == ("conflict", "7 chairs", "t3")
+
     def test_a_number_nobody_says_is_missing(self) -> None:
         assert state("numbers", "Rhea has two canoes.", ("Rhea", "I like canoes.")) == "missing"
 

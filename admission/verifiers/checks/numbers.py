@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from admission.text import stem
-from admission.verifiers.checks.reading import Check, Evidence, Text, Word
+from admission.verifiers.checks.reading import Check, Evidence, Sentence, Text, Word
 
 _SMALL = {
     "zero": 0.0, "one": 1.0, "two": 2.0, "three": 3.0, "four": 4.0, "five": 5.0, "six": 6.0, "seven": 7.0,
@@ -46,6 +46,10 @@ _UNITS: dict[str, tuple[str, float | None]] = {
 _UNIT_BY_STEM = {stem(name): name for name in _UNITS}
 _NUMERIC = re.compile(r"^(\d+(?:[.,]\d+)*)(st|nd|rd|th)?([a-z]+)?$", re.IGNORECASE)
 _CLOSE = 0.03
+_CORRECTED = re.compile(
+    r"\b(?:final|finally|instead|actually|changed?|correction|make (?:it|that)|rather than|no longer|after all)\b",
+    re.IGNORECASE,
+)
 _OVER = re.compile(
     r"\b(?:more than|over|above|at least|exceed(?:s|ed|ing)?|upwards of|no less than)\s+\W?$", re.IGNORECASE
 )
@@ -54,7 +58,7 @@ _UNDER = re.compile(r"\b(?:less than|fewer than|under|below|at most|up to|no mor
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number, its unit's stem (None when nothing says what is counted), the words it is written with, their places.
+    """A number, its unit's stem (None when nothing says what is counted), its words and their place.
 
     `bound` is "over" or "under" where the text only bounds the number ("more than 40", "up to 12").
     """
@@ -110,7 +114,12 @@ def check_numbers(
     near = {s.index for top in evidence.top() for s in evidence.around(top, 1)}
     missing: list[str] = []
     for quantity in ours:
-        if any(_agree(quantity, other) for _, other in said) or _derived(quantity, [q for _, q in said]):
+        holds = [s for s, other in said if _agree(quantity, other)]
+        if holds or _derived(quantity, [q for _, q in said]):
+            newer = next((pair for pair in said if holds and _replaces(pair, quantity, holds[-1])), None)
+            if newer is not None:
+                was, now = _shown(quantity, statement), _shown(newer[1], newer[0].body)
+                return Check("numbers", "conflict", (was,), now, newer[0].turn_id)
             continue
         clash = next(((s, q) for s, q in said if s.index in near and _clash(quantity, q)), None)
         if clash is not None:
@@ -270,6 +279,12 @@ def _clash(ours: Quantity, theirs: Quantity) -> bool:
     if ours.measure and theirs.measure and ours.measure[0] == theirs.measure[0]:
         return ours.value == theirs.value or ours.measure[1] == theirs.measure[1]
     return False
+
+
+def _replaces(newer: tuple[Sentence, Quantity], ours: Quantity, held: Sentence) -> bool:
+    """Another number of the same thing, said later than the agreeing one and as its correction."""
+    sentence, theirs = newer
+    return sentence.index > held.index and _clash(ours, theirs) and _CORRECTED.search(sentence.body.text) is not None
 
 
 def _shown(quantity: Quantity, text: Text) -> str:
