@@ -132,10 +132,17 @@ class _Case:
         return Question(obligation=obligation, memory=self.candidate.memory, view=view.name, passages=passages)
 
     def _record(self, question: Question, settled: Settled, judgments: tuple[Judgment, ...]) -> None:
-        """The newest view decides; the judgments of an earlier one are kept with it."""
+        """The newest view decides; the judgments of an earlier one are kept with it.
+
+        But what the citations contradict is not undone by more passages in which nothing is found either way.
+        """
         id = question.obligation.id
-        earlier = self.findings[id].judgments if id in self.findings else ()
-        agreeing = [j for j in judgments if j.outcome == "judged" and j.label == settled.label]
+        before = self.findings.get(id)
+        earlier = before.judgments if before is not None else ()
+        if before is not None and (before.label, settled.label) == ("contradicted", "insufficient"):
+            self.findings[id] = before.model_copy(update={"judgments": (*earlier, *judgments)})
+            return
+        agreeing = [j for j in judgments if j.outcome == "judged" and j.label == settled.label != "insufficient"]
         self.shown[id] = question.passages
         self.findings[id] = Finding(
             **question.obligation.model_dump(),

@@ -172,3 +172,25 @@ def test_judgments_of_both_views_are_kept() -> None:
         ("a", "expanded"),
         ("b", "expanded"),
     ]
+
+
+def test_a_contradiction_on_the_citations_is_not_undone_by_passages_that_say_nothing() -> None:
+    def only_alone(question: Question) -> tuple[float, float]:
+        return (0.0, 1.0) if len(question.passages) == 1 else (0.0, 0.0)
+
+    report, _ = decide("Ana kept the old car.", "t1", a=only_alone, b=only_alone)
+    assert report.status == "contradicted"
+    assert report.obligations[0].evidence == ("t1",)
+
+
+def test_support_in_the_expanded_view_outweighs_a_contradiction_on_the_citations() -> None:
+    def later_word(question: Question) -> tuple[float, float]:
+        return (1.0, 0.0) if "bicycle" in texts(question) else (0.0, 1.0)
+
+    report, _ = decide("Ana bought a red bicycle.", "t1", a=later_word, b=later_word)
+    assert report.status == "repaired"
+
+
+def test_an_obligation_without_support_has_no_evidence() -> None:
+    report, _ = decide("Ana owns a yacht.", "t1")
+    assert report.obligations[0].evidence == ()

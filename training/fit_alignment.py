@@ -160,20 +160,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder with dialogues/ and nli/")
     parser.add_argument("--out", type=Path, default=Path("admission/data") / alignment.WEIGHTS)
-    parser.add_argument("--cache", type=Path, default=Path("training/runs/alignment_features.npz"))
+    parser.add_argument("--cache", type=Path, help="file to keep the features in, or to take them from if it exists")
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
     import torch
 
     torch.set_num_threads(options.threads)
     rows = data(options.data, seed=0)
-    if options.cache.exists():
+    if options.cache and options.cache.exists():
         x = dict(np.load(options.cache))
     else:
         encoder = StateEncoder(LAYERS, cached_texts=20000)
         x = {name: measured(part, encoder) for name, part in rows.items()}
-        options.cache.parent.mkdir(parents=True, exist_ok=True)
-        np.savez(options.cache, **x)
+        if options.cache:
+            np.savez(options.cache, **x)
     labels = {name: np.array([row.label for row in part]) for name, part in rows.items()}
     known = labels["train"] != 3
     weights = weigh(rows["train"])

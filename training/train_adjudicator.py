@@ -233,6 +233,7 @@ def export(head: AdjudicatorHead, rows: dict[str, list[Labelled]], made: dict[st
     about = {"head": {**HEAD, "dropout": 0.0}, "layers": LAYERS, "temperature": heat, "thresholds": cuts.model_dump()}
     tensors = {name: value.half().contiguous() for name, value in head.state_dict().items()}
     save_file(tensors, out, metadata={"format": adjudicator.FORMAT, "about": json.dumps(about)})
+    out.chmod(0o644)
     print(f"{out}: {out.stat().st_size} bytes, temperature {heat}, {cuts}")
 
 

@@ -136,7 +136,8 @@ class AdjudicatorVerifier(Verifier):
         return [chances[end - count : end] for end, count in zip(ends, counts, strict=True)]
 
     def _said(self, question: Question, passages: Sequence[Passage], scores: np.ndarray) -> Judgment:
-        support, contradiction = float(scores[:, 0].max()), float(scores[:, 2].max())
+        # Rounded, so that which other texts were in the batch (the last bits of floats) does not show in a report.
+        support, contradiction = round(float(scores[:, 0].max()), 3), round(float(scores[:, 2].max()), 3)
         alone = scores[1:, 0] if support >= contradiction else scores[1:, 2]
         strongest = np.argsort(-alone, kind="stable")
         turns = [passages[i].turn_id for i in strongest if alone[i] >= alone.max() - _KEPT] or [passages[0].turn_id]

@@ -25,6 +25,7 @@ from admission.verifiers.states import StateEncoder
 FORMAT = 1
 WEIGHTS = "alignment.json"
 _NEAR_EXACT = 0.9
+_FOREIGN = "language: only English is judged"
 _ENCODED_AT_ONCE = 64
 
 
@@ -132,6 +133,9 @@ class AlignmentVerifier(Verifier):
         fitted = self._calibration
         conflict = any(check.state == "conflict" for check in found.checks)
         chosen = best_turns(found.alignment)
+        closest = question.passages[chosen[0]].text
+        if is_foreign(closest) and not _almost_says(closest, question.obligation.text):
+            return Judgment.abstained(self.name, question.view, _FOREIGN)
         return self._judgment(
             question,
             support=_logistic(vector, fitted.support, fitted.support_intercept),
@@ -149,7 +153,7 @@ class AlignmentVerifier(Verifier):
             return "no_claim: the obligation has no words"
         said = [passage.text for passage in question.passages]
         if (is_foreign(text) or all_foreign(said)) and not any(_almost_says(one, text) for one in said):
-            return "language: only English is judged"
+            return _FOREIGN
         first = read(text).words[0]
         if first.lower in PERSONAL:
             return f"antecedent: {first.text!r} does not say who is meant"
@@ -171,7 +175,8 @@ def _almost_says(said: str, text: str) -> bool:
 
 def _logistic(vector: Iterable[float], coefficients: Iterable[float], intercept: float) -> float:
     score = intercept + float(np.dot(np.asarray(vector), np.asarray(coefficients)))
-    return float(1.0 / (1.0 + np.exp(-np.clip(score, -30.0, 30.0))))
+    # Rounded, so that which other texts were in the batch (last bits of float arithmetic) does not show in a report.
+    return round(float(1.0 / (1.0 + np.exp(-np.clip(score, -30.0, 30.0)))), 3)
 
 
 def _turns(aligned: Sequence[str], checks: Sequence[Check]) -> list[str]:

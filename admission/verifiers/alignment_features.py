@@ -16,7 +16,7 @@ from admission.verifiers.soft_match import Alignment
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-LOW_MATCH = 0.45
+LOW_MATCH = 0.55
 """Below this a word counts as not said."""
 _MOST_TURNS = 3
 _WORTH_ADDING = 0.06
@@ -34,7 +34,8 @@ FEATURES = (
 
 def features(alignment: Alignment, evidence: Evidence, checks: Sequence[Check]) -> NDArray[np.float64]:
     """(len(FEATURES),) numbers in [0, 1]. `evidence` is ranked by the alignment's sentence coverage."""
-    sentence = float(alignment.by_sentence().max(initial=0.0))
+    said = float(alignment.by_sentence().max(initial=0.0))
+    sentence = max((alignment.coverage(np.array([s.index])) for s in alignment.sentences), default=0.0)
     chosen = best_turns(alignment)
     columns = np.flatnonzero(np.isin(alignment.passage_of, chosen))
     first = np.flatnonzero(alignment.passage_of == chosen[0])
@@ -44,7 +45,7 @@ def features(alignment: Alignment, evidence: Evidence, checks: Sequence[Check]) 
     cosines = np.sort(alignment.cosines)[::-1]
     own, lead, named = _by_subject(alignment, evidence)
     # A conflict tells most where the same sentence says nearly all of the rest.
-    steep = float(np.clip((sentence - 0.5) / 0.3, 0.0, 1.0))
+    steep = float(np.clip((said - 0.5) / 0.3, 0.0, 1.0))
     values = {
         "sentence": sentence,
         "turn": alignment.coverage(first),

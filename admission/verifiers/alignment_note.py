@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from admission.verifiers.checks import Check
 
 _MOST_PARTS = 3
+_LONGEST_PART = 200
 _CONFLICT = {
     "names": "{words} is not the name: the chat says '{said}' ({turn})",
     "numbers": "'{words}' is not said: the chat says '{said}' ({turn})",
@@ -42,8 +43,12 @@ def note_on(checks: Sequence[Check], unmatched: Sequence[str]) -> str:
         parts.append(f"no match for {', '.join(repr(word) for word in words[:4])}")
     if not parts:
         return "Every word aligns with what was said."
-    sentence = "; ".join(parts[:_MOST_PARTS])
+    sentence = "; ".join(_cut(part) for part in parts[:_MOST_PARTS])
     return sentence[0].upper() + sentence[1:] + "."
+
+
+def _cut(part: str) -> str:
+    return part if len(part) <= _LONGEST_PART else part[: _LONGEST_PART - 3] + "..."
 
 
 def _conflict(check: Check) -> str:

@@ -9,6 +9,9 @@ from collections.abc import Sequence
 from admission.records import Judgment, Question, Thresholds, Usage
 
 
+SCORE_DECIMALS = 4
+
+
 class Verifier(ABC):
     """Measures support and contradiction of obligations on passages; knows no histories, ledgers or policies.
 
@@ -40,6 +43,8 @@ class Verifier(ABC):
     def _judgment(
         self, question: Question, support: float, contradiction: float, evidence: Sequence[str] = (), note: str = ""
     ) -> Judgment:
+        # Which other questions were computed in the same batch shows in the last decimals: it must not show in a report.
+        support, contradiction = round(support, SCORE_DECIMALS), round(contradiction, SCORE_DECIMALS)
         return Judgment(
             verifier=self.name,
             view=question.view,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +19,9 @@ from admission.verifiers.states import StateEncoder, TokenStates
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_FLOOR, _CEILING = 0.30, 0.90
+_FLOOR, _CEILING = 0.10, 0.80
+_NEIGHBOURHOOD = 0.3
+"""Matches below this say that a word lives in the same neighbourhood, not that it was said."""
 _MOST_SOFT = 0.95
 _VOCABULARY_START = 1996
 """In the model's vocabulary whole words stand in order of frequency from here on ("the")."""
@@ -52,20 +54,25 @@ class Alignment:
             return 0.0
         return float((chosen.max(axis=1) * self.weights).sum() / self.weights.sum())
 
+    @cached_property
+    def said(self) -> NDArray[np.float64]:
+        """(words, sentences) matches with what is mere neighbourhood taken off: what checks and ranking go by."""
+        return np.where(self.exact, 1.0, np.clip((self.matches - _NEIGHBOURHOOD) / (1 - _NEIGHBOURHOOD), 0.0, 1.0))
+
     def by_sentence(self) -> NDArray[np.float64]:
-        """(sentences,) weighted coverage of the obligation by each sentence alone."""
+        """(sentences,) weighted share of the obligation that each sentence alone says."""
         if not self.content:
             return np.zeros(len(self.sentences))
-        covered: NDArray[np.float64] = (self.matches * self.weights[:, None]).sum(axis=0) / self.weights.sum()
+        covered: NDArray[np.float64] = (self.said * self.weights[:, None]).sum(axis=0) / self.weights.sum()
         return covered
 
     def part(self, part: Text, sentence: Sentence) -> float:
-        """Coverage of a part of the obligation by one sentence."""
+        """Share of a part of the obligation that one sentence says."""
         wanted = {word.stem for word in part.words if word.content}
         rows = [i for i, word in enumerate(self.content) if word.stem in wanted]
         if not rows:
             return 1.0
-        return float((self.matches[rows, sentence.index] * self.weights[rows]).sum() / self.weights[rows].sum())
+        return float((self.said[rows, sentence.index] * self.weights[rows]).sum() / self.weights[rows].sum())
 
 
 def align(statement: Text, passages: Sequence[Passage], encoder: StateEncoder) -> Alignment:

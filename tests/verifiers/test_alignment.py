@@ -96,6 +96,10 @@ def test_the_note_names_what_did_not_align(verifier: AlignmentVerifier) -> None:
     assert judge(verifier, "Odd keeps bees.").note == "Every word aligns with what was said."
 
 
+def test_the_note_stays_readable_whatever_it_is_about(verifier: AlignmentVerifier) -> None:
+    assert len(judge(verifier, "Rhea counts " + "12 hives, " * 900).note) < 700
+
+
 @pytest.mark.parametrize(
     ("text", "code"),
     [
@@ -107,6 +111,11 @@ def test_it_abstains_from_what_it_cannot_judge(verifier: AlignmentVerifier, text
     judgment = judge(verifier, text)
     assert (judgment.outcome, judgment.label) == ("abstained", "insufficient")
     assert judgment.reason.startswith(code)
+
+
+def test_it_abstains_when_what_comes_closest_is_in_another_language(verifier: AlignmentVerifier) -> None:
+    chat = (("Odd", "Rhea hat das Boot in Tromsø verkauft und ist nicht mehr auf der Insel."), ("Rhea", "Ok, thanks!"))
+    assert judge(verifier, "Rhea sold the boat in Tromsø.", *chat).reason.startswith("language")
 
 
 def test_another_language_is_judged_when_the_words_stand_there(verifier: AlignmentVerifier) -> None:

@@ -92,7 +92,7 @@ def quantities(text: Text, taken: Sequence[tuple[int, int]] = ()) -> list[Quanti
             continue
         unit = glued or _UNIT_OF.get(word.lower) or _unit_before(text, word) or _unit_after(text, words, i + used)
         last = words[i + used - 1]
-        bound = _bound(text.text[: word.start])
+        bound = _bound(text.text[max(0, word.start - 40) : word.start])
         found.append(Quantity(value, unit, text.text[word.start : last.end], word.start, last.end, bound))
         i += used
     return found

@@ -1,0 +1,147 @@
+"""Fits the panel's support thresholds together, on dialogues that no verifier was trained on.
+
+    python -m training.fit_panel [--dialogues training/data/dialogues.jsonl] [--write]
+
+Each held-out claim is a memory without citations: split into obligations, put to all three judges on its expanded
+view. Of all combinations of support thresholds on a grid, the one is taken at which the panel tells supported from
+unsupported memories best (retention minus unsupported admission), smoothed over its neighbours on the grid, since the
+best single point of a few hundred claims is partly luck. The figure printed is cross-validated over dialogues. With
+`--write` the thresholds go to admission/data/panel.json, which `admission.verifiers.build_verifier` reads. Answers are
+kept in training/runs/panel by the judge's identity. Ten minutes, most of it the entailment model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from scipy.ndimage import uniform_filter
+
+from admission.eligibility import admissible
+from admission.evidence import expanded_view
+from admission.history import History
+from admission.obligations import cover, split
+from admission.panel import blind
+from admission.records import Candidate, Judgment, Question, Turn, digest
+from admission.verifiers import KINDS, PANEL_FILE, Verifier
+from training.verifier_data import dialogue_rows, purpose
+
+JUDGES = ("entailment", "alignment", "adjudicator")
+GRID = np.round(np.arange(0.20, 0.96, 0.04), 2)
+FOLDS = 5
+RUNS = Path(__file__).parent / "runs" / "panel"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--dialogues", type=Path, default=Path(__file__).parent / "data" / "dialogues.jsonl")
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    rows = [row for row in dialogue_rows(arguments.dialogues) if purpose(row["id"]) != "train"]
+    memories, questions, owner = _questions(rows)
+    support = np.zeros((len(JUDGES), len(questions)))
+    refuted = np.zeros((len(JUDGES), len(questions)), dtype=bool)
+    judged = np.zeros((len(JUDGES), len(questions)), dtype=bool)
+    contradiction = {}
+    for number, kind in enumerate(JUDGES):
+        judge = KINDS[kind](None)
+        contradiction[kind] = judge.thresholds.contradiction
+        asked = [blind(question) for question in questions] if kind == "adjudicator" else questions
+        answers = _answers(judge, asked)
+        support[number] = [answer.support for answer in answers]
+        refuted[number] = [answer.contradiction >= contradiction[kind] for answer in answers]
+        judged[number] = [answer.outcome == "judged" for answer in answers]
+    label = np.array([claim["label"] == "supported" for _, claim in memories])
+    kept = np.stack(
+        [_kept(support, refuted, judged, owner, len(memories), cuts) for cuts in product(GRID, repeat=len(JUDGES))]
+    )
+    group = np.array([row["id"] for row, _ in memories])
+    print(f"{len(memories)} memories of {len(rows)} dialogues, {len(questions)} obligations with evidence")
+    _cross_validate(kept, label, group)
+    best = _best(kept, label)
+    cuts = list(product(GRID, repeat=len(JUDGES)))[best]
+    print("thresholds", dict(zip(JUDGES, map(float, cuts), strict=True)), _rates(kept[best], label))
+    if arguments.write:
+        fitted = {
+            kind: {"support": float(cut), "contradiction": contradiction[kind]}
+            for kind, cut in zip(JUDGES, cuts, strict=True)
+        }
+        PANEL_FILE.write_text(json.dumps(fitted, indent=1) + "\n")
+
+
+def _answers(judge: Verifier, asked: list[Question]) -> list[Judgment]:
+    file = RUNS / f"{judge.name}-{digest([judge.identity, digest([q.model_dump() for q in asked])])[:16]}.jsonl"
+    if not file.is_file():
+        answers = judge.judge(asked)
+        RUNS.mkdir(parents=True, exist_ok=True)
+        file.write_text("\n".join(answer.model_dump_json() for answer in answers))
+    return [Judgment.model_validate_json(line) for line in file.read_text().splitlines()]
+
+
+def _questions(rows: list[dict]) -> tuple[list[tuple[dict, dict]], list[Question], np.ndarray]:
+    """All claims, the questions their obligations make, and which claim each question belongs to."""
+    memories: list[tuple[dict, dict]] = []
+    questions: list[Question] = []
+    owner: list[int] = []
+    for row in rows:
+        history = History.of(row["id"], [Turn.model_validate(turn) for turn in row["turns"]])
+        for claim in row["claims"]:
+            candidate = Candidate(id="c", conversation=row["id"], namespace=("d",), memory=claim["text"])
+            obligations = cover(claim["text"], split(candidate))
+            view = expanded_view(history, candidate, obligations)
+            for obligation in obligations:
+                passages = admissible(view.passages, obligation.text, history)
+                questions.append(
+                    Question(obligation=obligation, memory=claim["text"], view="expanded", passages=passages)
+                )
+                owner.append(len(memories))
+            memories.append((row, claim))
+    return memories, questions, np.array(owner)
+
+
+def _kept(
+    support: np.ndarray, refuted: np.ndarray, judged: np.ndarray, owner: np.ndarray, memories: int, cuts: tuple
+) -> np.ndarray:
+    """Whether each memory is supported: `admission.panel` written over arrays, for thousands of combinations.
+
+    Labels are compared as (holds, refuted); a judge that abstained differs from any that judged.
+    """
+    holds = support >= np.array(cuts)[:, None]
+    clear = holds & ~refuted & judged
+    agree = judged[0] & judged[1] & (holds[0] == holds[1]) & (refuted[0] == refuted[1])
+    nobody = ~judged[0] & ~judged[1]
+    supported = np.where(agree, clear[0], ~nobody & clear[2])
+    kept = np.ones(memories, dtype=bool)
+    np.logical_and.at(kept, owner, supported)
+    return kept
+
+
+def _rates(kept: np.ndarray, label: np.ndarray) -> dict[str, float]:
+    return {
+        "retention": round(float(kept[label].mean()), 3),
+        "unsupported_admission": round(float(kept[~label].mean()), 3),
+    }
+
+
+def _best(kept: np.ndarray, label: np.ndarray) -> int:
+    gain = kept[:, label].mean(axis=1) - kept[:, ~label].mean(axis=1)
+    smooth = uniform_filter(gain.reshape((len(GRID),) * len(JUDGES)), size=3, mode="nearest")
+    return int(smooth.argmax())
+
+
+def _cross_validate(kept: np.ndarray, label: np.ndarray, group: np.ndarray) -> None:
+    names = np.unique(group)
+    fold_of = {name: number % FOLDS for number, name in enumerate(names)}
+    fold = np.array([fold_of[name] for name in group])
+    out = np.zeros(len(label), dtype=bool)
+    for number in range(FOLDS):
+        inside = fold != number
+        out[~inside] = kept[_best(kept[:, inside], label[inside])][~inside]
+    print("cross-validated", _rates(out, label))
+
+
+if __name__ == "__main__":
+    main()
