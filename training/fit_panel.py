@@ -1,13 +1,13 @@
 """Fits the panel's support thresholds together, on dialogues that no verifier was trained on.
 
-    python -m training.fit_panel [--dialogues training/data/dialogues.jsonl] [--write]
+    python -m training.fit_panel [--max-unsupported 0.15] [--write]
 
 Each held-out claim is a memory without citations: split into obligations, put to all three judges on its expanded
-view. Of all combinations of support thresholds on a grid, the one is taken at which the panel tells supported from
-unsupported memories best (retention minus unsupported admission), smoothed over its neighbours on the grid, since the
-best single point of a few hundred claims is partly luck. The figure printed is cross-validated over dialogues. With
-`--write` the thresholds go to admission/data/panel.json, which `admission.verifiers.build_verifier` reads. Answers are
-kept in training/runs/panel by the judge's identity. Ten minutes, most of it the entailment model.
+view. Of all combinations of support thresholds on a grid that admit at most `--max-unsupported` of the unsupported,
+the one that retains most is taken; rates are smoothed over neighbours on the grid, since the best single point of a few
+hundred claims is partly luck. The figures printed are cross-validated over dialogues. With `--write` the thresholds go
+to admission/data/panel.json, which `admission.verifiers.build_verifier` reads. Answers are kept in training/runs/panel
+by the judge's identity. Ten minutes, most of it the entailment model.
 """
 
 from __future__ import annotations
@@ -32,12 +32,14 @@ from training.verifier_data import dialogue_rows, purpose
 JUDGES = ("entailment", "alignment", "adjudicator")
 GRID = np.round(np.arange(0.20, 0.96, 0.04), 2)
 FOLDS = 5
+MAX_UNSUPPORTED = 0.15
 RUNS = Path(__file__).parent / "runs" / "panel"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dialogues", type=Path, default=Path(__file__).parent / "data" / "dialogues.jsonl")
+    parser.add_argument("--max-unsupported", type=float, default=MAX_UNSUPPORTED)
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     rows = [row for row in dialogue_rows(arguments.dialogues) if purpose(row["id"]) != "train"]
@@ -60,8 +62,9 @@ def main() -> None:
     )
     group = np.array([row["id"] for row, _ in memories])
     print(f"{len(memories)} memories of {len(rows)} dialogues, {len(questions)} obligations with evidence")
-    _cross_validate(kept, label, group)
-    best = _best(kept, label)
+    bound = arguments.max_unsupported
+    _cross_validate(kept, label, group, bound)
+    best = _best(kept, label, bound)
     cuts = list(product(GRID, repeat=len(JUDGES)))[best]
     print("thresholds", dict(zip(JUDGES, map(float, cuts), strict=True)), _rates(kept[best], label))
     if arguments.write:
@@ -126,20 +129,22 @@ def _rates(kept: np.ndarray, label: np.ndarray) -> dict[str, float]:
     }
 
 
-def _best(kept: np.ndarray, label: np.ndarray) -> int:
-    gain = kept[:, label].mean(axis=1) - kept[:, ~label].mean(axis=1)
-    smooth = uniform_filter(gain.reshape((len(GRID),) * len(JUDGES)), size=3, mode="nearest")
-    return int(smooth.argmax())
+def _best(kept: np.ndarray, label: np.ndarray, bound: float) -> int:
+    shape = (len(GRID),) * len(JUDGES)
+    retention, unsupported = (
+        uniform_filter(kept[:, rows].mean(axis=1).reshape(shape), size=3, mode="nearest") for rows in (label, ~label)
+    )
+    return int(np.where(unsupported <= bound, retention, 0.0).argmax())
 
 
-def _cross_validate(kept: np.ndarray, label: np.ndarray, group: np.ndarray) -> None:
+def _cross_validate(kept: np.ndarray, label: np.ndarray, group: np.ndarray, bound: float) -> None:
     names = np.unique(group)
     fold_of = {name: number % FOLDS for number, name in enumerate(names)}
     fold = np.array([fold_of[name] for name in group])
     out = np.zeros(len(label), dtype=bool)
     for number in range(FOLDS):
         inside = fold != number
-        out[~inside] = kept[_best(kept[:, inside], label[inside])][~inside]
+        out[~inside] = kept[_best(kept[:, inside], label[inside], bound)][~inside]
     print("cross-validated", _rates(out, label))
 
 

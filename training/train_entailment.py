@@ -1,4 +1,4 @@
-"""Train the entailment verifier's weights: `python -m training.train_entailment --data DIR --minutes 85`."""
+"""Train the entailment verifier's weights: `python -m training.train_entailment --data DIR --minutes 75`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,6 @@ class Mix:
         self.claims = [(row, claim) for row in training for claim in row["claims"]]
         self.distractors = [p.premise for name in ("mnli", "cad", "vitaminc") for p in self.pools[name]]
         self.decks: dict[str, list[int]] = {}
-        self.drawn = 0
 
     def _next(self, source: str) -> Pair:
         size = len(self.claims) if source == "dialogues" else len(self.pools[source])
@@ -198,7 +197,7 @@ def main() -> None:
     options.add_argument("--dialogues", type=Path, default=Path(__file__).parent / "data" / "dialogues.jsonl")
     options.add_argument("--run", type=Path, default=Path(__file__).parent / "runs" / "entailment")
     options.add_argument("--output", type=Path, default=entailment_weights.WEIGHTS)
-    options.add_argument("--minutes", type=float, default=85.0, help="training time in all; a stopped run resumes")
+    options.add_argument("--minutes", type=float, default=75.0, help="training time in all; a stopped run resumes")
     options.add_argument("--seed", type=int, default=7)
     arguments = options.parse_args()
     torch.set_num_threads(2)

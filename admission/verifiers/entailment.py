@@ -118,12 +118,15 @@ class EntailmentVerifier(Verifier):
 
 def _note(label: str, shown: Premise, support: float, contradiction: float) -> str:
     turns = " and ".join(shown.turn_ids)
+    entails, contradicts, comes = (
+        ("entails", "contradicts", "comes") if len(shown.turn_ids) == 1 else ("entail", "contradict", "come")
+    )
     said = {
-        "supported": f"{turns} entails the statement ({support:.2f}).",
-        "contradicted": f"{turns} contradicts the statement ({contradiction:.2f}).",
-        "conflicting": f"{turns} entails the statement ({support:.2f}), but it is also contradicted"
+        "supported": f"{turns} {entails} the statement ({support:.2f}).",
+        "contradicted": f"{turns} {contradicts} the statement ({contradiction:.2f}).",
+        "conflicting": f"{turns} {entails} the statement ({support:.2f}), but it is also contradicted"
         f" ({contradiction:.2f}).",
-        "insufficient": f"Nothing shown entails the statement; {turns} comes nearest ({support:.2f}).",
+        "insufficient": f"Nothing shown entails the statement; {turns} {comes} nearest ({support:.2f}).",
     }[label]
     return said + (" A long turn was cut to its sentences nearest to the statement." if shown.cut else "")
 

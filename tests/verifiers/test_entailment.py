@@ -75,10 +75,14 @@ def test_what_nobody_said_is_not_supported_and_missing_evidence_is_no_counter_ev
     assert judgment.label == "insufficient"
 
 
-def test_the_opposite_of_what_was_said_is_not_supported(verifier: EntailmentVerifier) -> None:
+def test_the_opposite_of_what_was_said_is_contradicted(verifier: EntailmentVerifier) -> None:
     turn = ("Nina", "I did not buy the red car, it was far too expensive.")
-    assert judge(verifier, "Nina bought the red car.", turn).label != "supported"
-    assert judge(verifier, "Nina did not buy the red car.", turn).label == "supported"
+    bought = judge(verifier, "Nina bought the red car.", turn)
+    declined = judge(verifier, "Nina did not buy the red car.", turn)
+    assert bought.label == "contradicted"
+    assert bought.evidence == ("t1",)
+    assert declined.support > bought.support
+    assert declined.contradiction < bought.contradiction
 
 
 def test_taking_the_evidence_away_takes_the_support_away(verifier: EntailmentVerifier) -> None:
