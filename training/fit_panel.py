@@ -1,6 +1,6 @@
 """Fits the panel's support thresholds together, on dialogues that no verifier was trained on.
 
-    python -m training.fit_panel [--max-unsupported 0.15] [--write]
+    python -m training.fit_panel [--max-unsupported 0.1] [--write]
 
 Each held-out claim is a memory without citations: split into obligations, put to all three judges on its expanded
 view. Of all combinations of support thresholds on a grid that admit at most `--max-unsupported` of the unsupported,
@@ -32,7 +32,7 @@ from training.verifier_data import dialogue_rows, purpose
 JUDGES = ("entailment", "alignment", "adjudicator")
 GRID = np.round(np.arange(0.20, 0.96, 0.04), 2)
 FOLDS = 5
-MAX_UNSUPPORTED = 0.15
+MAX_UNSUPPORTED = 0.1
 RUNS = Path(__file__).parent / "runs" / "panel"
 
 

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from admission.records import Judgment, Question, Thresholds, Usage
 
-
 SCORE_DECIMALS = 4
 
 
@@ -43,7 +42,7 @@ class Verifier(ABC):
     def _judgment(
         self, question: Question, support: float, contradiction: float, evidence: Sequence[str] = (), note: str = ""
     ) -> Judgment:
-        # Which other questions were computed in the same batch shows in the last decimals: it must not show in a report.
+        # The batch a question was computed in shows in the last decimals: it must not show in a report.
         support, contradiction = round(support, SCORE_DECIMALS), round(contradiction, SCORE_DECIMALS)
         return Judgment(
             verifier=self.name,
