@@ -58,7 +58,7 @@ class _Line:
     def conversation(self, text: str) -> Conversation:
         try:
             data = json.loads(text)
-        except (json.JSONDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             self.fail("line", f"is not valid JSON ({error})", "write one JSON object a line")
         if "\\ud" in text.lower() and _has_lone_surrogate(data):
             self.fail("line", "holds half of a surrogate pair, which is no character", "remove it or write both halves")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from admission.eligibility import admissible
-from admission.evidence import citation_view, expanded_view, support_subsets
+from admission.evidence import citation_view, expanded_view, later_mentions, support_subsets
 from admission.history import History
 from admission.obligations import cover
 from admission.panel import Settled, adjudicate, blind, settle
@@ -27,10 +27,13 @@ from admission.records import (
     digest,
 )
 from admission.settings import EvidenceSettings, PolicyRule, VerificationView
-from admission.verdict import NO_CLAIM, verdict_on
+from admission.text import disguise
+from admission.verdict import NO_CLAIM, Verdict, verdict_on
 
 JudgeRole = Literal["verifier_a", "verifier_b", "adjudicator"]
 
+# Labels on the citations that these labels on more passages leave as they were.
+UNDISTURBED = frozenset({("contradicted", "insufficient"), ("supported", "insufficient"), ("supported", "supported")})
 # How many smaller sets of passages are tried for one supported obligation when its minimal evidence is sought.
 SUBSETS_TRIED = 6
 
@@ -89,17 +92,36 @@ class _Case:
 
     def run(self) -> Deliberation:
         self.obligations = yield from self._split()
-        yield from self._examine(self.obligations, self.cited)
-        still_open = [o for o in self.obligations if self.findings[o.id].label != "supported"]
-        if still_open and self.rules.evidence.setting == "expanded":
-            bounds = self.rules.evidence
-            self.expanded = expanded_view(
-                self.history, self.candidate, self.obligations, retrieved=bounds.retrieved, total=bounds.total
-            )
-            if set(self.expanded.passages) - set(self.cited.passages):
-                yield from self._examine(still_open, self.expanded)
+        yield from self._examine([self._question(o, self.cited) for o in self.obligations])
+        if self.obligations and self.rules.evidence.setting == "expanded":
+            yield from self._look_further()
         yield from self._trace()
         return self._report()
+
+    def _look_further(self) -> Generator[Round, Sequence[Answer], None]:
+        """Open obligations on the whole expanded view; supported ones only on what was said of them after the
+        citations, for the latest word counts."""
+        bounds = self.rules.evidence
+        view = expanded_view(
+            self.history, self.candidate, self.obligations, retrieved=bounds.retrieved, total=bounds.total
+        )
+        supported = [o for o in self.obligations if self.findings[o.id].label == "supported"]
+        still_open = [o for o in self.obligations if o not in supported]
+        if still_open and set(view.passages) - set(self.cited.passages):
+            self.expanded = view
+            yield from self._examine([self._question(o, view) for o in still_open])
+        later = [q for o in supported if (q := self._later_question(o, view)) is not None]
+        if later and self.expanded is None:
+            shown = {passage.id for question in later for passage in question.passages}
+            self.expanded = view.model_copy(update={"passages": tuple(p for p in view.passages if p.id in shown)})
+        yield from self._examine(later)
+
+    def _later_question(self, obligation: Obligation, view: View) -> Question | None:
+        later = later_mentions(view, self.cited, obligation.text)
+        shown = {passage.id for passage in (*self.cited.passages, *later)}
+        narrowed = view.model_copy(update={"passages": tuple(p for p in view.passages if p.id in shown)})
+        question = self._question(obligation, narrowed)
+        return question if len(question.passages) > len(self.shown[obligation.id]) else None
 
     def _split(self) -> Generator[Round, Sequence[Answer], tuple[Obligation, ...]]:
         (answer,) = yield (Split(self.candidate),)
@@ -108,12 +130,12 @@ class _Case:
             return (Obligation(id="o1", text=self.candidate.memory, type="fact"),)
         return cover(self.candidate.memory, obligations) if obligations else ()
 
-    def _examine(self, obligations: Sequence[Obligation], view: View) -> Generator[Round, Sequence[Answer], None]:
-        """Both verifiers on each obligation, a blind third where they differ.
+    def _examine(self, asked: Sequence[Question]) -> Generator[Round, Sequence[Answer], None]:
+        """Both verifiers on each question, a blind third where they differ.
 
         No call is spent where no passage may be evidence for the obligation, or where the view shows it nothing new.
         """
-        questions = [q for o in obligations if (q := self._question(o, view)).passages != self.shown.get(o.id, ())]
+        questions = [q for q in asked if q.passages != self.shown.get(q.obligation.id, ())]
         first, second = yield from _ask(Ask("verifier_a", tuple(questions)), Ask("verifier_b", tuple(questions)))
         pairs = list(zip(questions, first, second, strict=True))
         disputed = [q for q, a, b in pairs if settle(a, b) is None] if self.rules.adjudicated else []
@@ -123,9 +145,9 @@ class _Case:
             third = thirds.get(question.obligation.id)
             settled = settle(a, b) or adjudicate(a, b, third)
             self._record(question, settled, (a, b) if third is None else (a, b, third))
-        for obligation in obligations:
-            if obligation.id not in self.findings:
-                self._record(self._question(obligation, view), Settled("insufficient", "none"), ())
+        for question in asked:
+            if question.obligation.id not in self.findings:
+                self._record(question, Settled("insufficient", "none"), ())
 
     def _question(self, obligation: Obligation, view: View) -> Question:
         passages = admissible(view.passages, obligation.text, self.history)
@@ -134,12 +156,13 @@ class _Case:
     def _record(self, question: Question, settled: Settled, judgments: tuple[Judgment, ...]) -> None:
         """The newest view decides; the judgments of an earlier one are kept with it.
 
-        But what the citations contradict is not undone by more passages in which nothing is found either way.
+        But what the citations contradict is not undone by more passages in which nothing is found either way, and what
+        they support stays so unless what was said later speaks against it.
         """
         id = question.obligation.id
         before = self.findings.get(id)
         earlier = before.judgments if before is not None else ()
-        if before is not None and (before.label, settled.label) == ("contradicted", "insufficient"):
+        if before is not None and (before.label, settled.label) in UNDISTURBED:
             self.findings[id] = before.model_copy(update={"judgments": (*earlier, *judgments)})
             return
         agreeing = [j for j in judgments if j.outcome == "judged" and j.label == settled.label != "insufficient"]
@@ -194,20 +217,21 @@ class _Case:
 
     def _report(self) -> Report:
         findings = tuple(self.findings[o.id] for o in self.obligations)
-        verdict = verdict_on(findings) if findings else NO_CLAIM
         candidate = self.candidate
+        verdict = verdict_on(findings) if findings else NO_CLAIM
+        disguised = disguise(candidate.memory)
+        if disguised is not None and findings:
+            # What a person would read in it is not what was judged.
+            reasons = (f"disguised_text: the memory holds {disguised}", *verdict.reasons)
+            verdict = Verdict("unresolved", False, reasons)
         reasons = (
             *verdict.reasons,
             *(f"citation_invalid: {id} names no turn before the write" for id in self.invalid),
             *(f"citation_ineligible: {id} may not be evidence" for id in self.ineligible),
             *(("no_history: there is no conversation before the write",) if not self.history.turns else ()),
         )
-        return Report(
-            id=candidate.id,
-            conversation=candidate.conversation,
-            namespace=candidate.namespace,
-            memory=candidate.memory,
-            written_after=candidate.written_after,
+        return Report.on(
+            candidate,
             status=verdict.status,
             action=action_for(verdict.status, verdict.conflicting, candidate.namespace, self.rules.policy),
             reasons=reasons,
@@ -227,7 +251,7 @@ class _Case:
         """Of a repaired memory its minimal evidence, in conversation order; of any other the author's valid ones."""
         if status != "repaired":
             worthless = {*self.invalid, *self.ineligible}
-            return tuple(id for id in self.candidate.citations if id not in worthless)
+            return tuple(id for id in dict.fromkeys(self.candidate.citations) if id not in worthless)
         evidence = {turn for finding in self.findings.values() for turn in finding.evidence}
         return tuple(turn for turn in dict.fromkeys(p.turn_id for p in self._passages()) if turn in evidence)
 

@@ -73,15 +73,13 @@ class Recalled:
 def eligible_spans(turn: Turn, recalled: Recalled, said_before: SaidBefore) -> list[tuple[int, int]]:
     """Character spans of `turn` that may count as evidence at all, in order.
 
-    None of a turn of `memory` or `instruction` origin; all of what a user says. Of other turns sentences are left out
-    that order the judge about, and of an assistant's those that only echo a recalled memory: most of what a sentence
+    None of a turn of `memory` or `instruction` origin. Of other turns, a user's too, sentences are left out that order
+    the judge about, and of an assistant's those that only echo a recalled memory: most of what a sentence
     says, courtesies aside, is in an earlier recalled memory, and no user or tool said it before (`said_before(terms,
     share)`). Echoed questions stay: a user may confirm them.
     """
     if turn.origin in NEVER_EVIDENCE or not turn.text.strip():
         return []
-    if turn.role == "user" and turn.origin == "conversation":
-        return [(0, len(turn.text))]
     echoes = turn.role == "assistant" and bool(recalled)
     if not echoes and _ORDER_TO_JUDGE.search(turn.text) is None:
         return [(0, len(turn.text))]

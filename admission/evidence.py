@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from admission.bm25 import top
 from admission.history import History
 from admission.records import Candidate, Obligation, Passage, View
-from admission.text import content_words, index_terms, words
+from admission.text import content_terms, content_words, index_terms, words
 
 MAX_RETRIEVED = 12
 MAX_PASSAGES = 16
@@ -61,6 +61,18 @@ def expanded_view(
             break
         chosen[position] = None
     return View(name="expanded", passages=_in_order(history, chosen))
+
+
+def later_mentions(view: View, cited: View, statement: str) -> tuple[Passage, ...]:
+    """The passages of `view` that come after all of `cited` and share a content word with the statement: where a
+    conversation would correct what the cited passages say."""
+    last = max((passage.position for passage in cited.passages), default=-1)
+    wanted = set(content_terms(statement))
+    return tuple(
+        passage
+        for passage in view.passages
+        if passage.position > last and not wanted.isdisjoint(content_terms(passage.text))
+    )
 
 
 def fused_hits(history: History, memory: str, obligations: Iterable[str]) -> list[int]:

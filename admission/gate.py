@@ -19,6 +19,7 @@ from admission.obligations import split
 from admission.policy import action_for
 from admission.records import Candidate, Judgment, Question, Report, Usage, digest
 from admission.settings import Settings, load_settings
+from admission.text import printable
 from admission.verifiers import build_verifier, check_kind
 from admission.verifiers.protocol import Verifier
 from admission.version import __version__
@@ -181,15 +182,11 @@ class _Open:
 
     def _broken(self, error: Exception) -> Report:
         candidate = self.candidate
-        return Report(
-            id=candidate.id,
-            conversation=candidate.conversation,
-            namespace=candidate.namespace,
-            memory=candidate.memory,
-            written_after=candidate.written_after,
+        return Report.on(
+            candidate,
             status="unresolved",
             action=action_for("unresolved", False, candidate.namespace, self.rules.policy),
-            reasons=(f"internal_error: {type(error).__name__}: {error}",),
+            reasons=(printable(f"internal_error: {type(error).__name__}: {error}"),),
             config_digest=self.rules.config_digest,
             input_digest=input_digest(candidate, self.history),
         )
@@ -209,13 +206,23 @@ def _checked(verifier: Verifier, questions: Sequence[Question], judgments: Seque
     """One judgment a question, or the whole call failed: a short answer is never stretched over what was asked."""
     if len(judgments) != len(questions) or not all(isinstance(j, Judgment) for j in judgments):
         raise VerifierError("malformed_answer", f"{len(questions)} questions got {len(judgments)} answers")
-    return list(judgments)
+    return [_derived(verifier, question, judgment) for question, judgment in zip(questions, judgments, strict=True)]
+
+
+def _derived(verifier: Verifier, question: Question, judgment: Judgment) -> Judgment:
+    """The judgment with its label by the thresholds, and no evidence but what was shown: neither is taken on trust."""
+    if judgment.outcome != "judged":
+        return judgment
+    label = verifier.thresholds.label(judgment.support, judgment.contradiction)
+    shown = set(question.turn_ids)
+    evidence = tuple(turn for turn in judgment.evidence if turn in shown)
+    return judgment.model_copy(update={"label": label, "evidence": evidence})
 
 
 def _failed(verifier: Verifier, questions: Sequence[Question], error: Exception) -> list[Judgment]:
-    code, detail = "model_error", f"{type(error).__name__}: {error}"
+    code, detail = "model_error", printable(f"{type(error).__name__}: {error}")
     if isinstance(error, VerifierError):
-        code, detail = error.code, error.detail
+        code, detail = error.code, printable(error.detail)
     elif isinstance(error, TimeoutError):
         code, detail = "timeout", "no answer within the time allowed (verification.timeout_s)"
     return [Judgment.failed(verifier.name, question.view, code, detail) for question in questions]

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from admission.records import Judgment, Label, Question, ResolvedBy
 
+REFUTED: frozenset[Label] = frozenset({"contradicted", "conflicting"})
+
 
 class Settled(NamedTuple):
     """The panel's label for one obligation on one view, and how it came about."""
@@ -30,9 +32,12 @@ def settle(first: Judgment, second: Judgment) -> Settled | None:
 
 
 def adjudicate(first: Judgment, second: Judgment, third: Judgment | None) -> Settled:
-    """The third judge's label. Where none judged, a lone verifier's doubt stands and its support does not."""
+    """The third judge's label, but for one case: what a verifier found contradicted is not made supported by another's
+    word, it is `conflicting`. Where none judged, a lone verifier's doubt stands and its support does not.
+    """
     if third is not None and third.outcome == "judged":
-        return Settled(third.label, "adjudication")
+        refuted = any(judgment.label in REFUTED for judgment in (first, second))
+        return Settled("conflicting" if refuted and third.label == "supported" else third.label, "adjudication")
     alone = [j for j in (first, second) if j.outcome == "judged"]
     if len(alone) == 1 and alone[0].label != "supported":
         return Settled(alone[0].label, "single")

@@ -266,6 +266,18 @@ class Report(Record):
     config_digest: str
     input_digest: str
 
+    @classmethod
+    def on(cls, candidate: Candidate, **fields: Any) -> Report:
+        """A report on this candidate; `fields` are all those that the candidate does not say."""
+        return cls(
+            id=candidate.id,
+            conversation=candidate.conversation,
+            namespace=candidate.namespace,
+            memory=candidate.memory,
+            written_after=candidate.written_after,
+            **fields,
+        )
+
     @property
     def decision(self) -> Decision:
         return Decision(status=self.status, action=self.action, reasons=self.reasons)

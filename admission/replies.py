@@ -57,6 +57,12 @@ _CLAUSE_WORD = re.compile(
     r"|is|are|was|were|has|have|had|do|does|did|will|would|can|could)\b",
     re.IGNORECASE,
 )
+# Opens something else: no answer, however short what follows is.
+_TURNS_AWAY = re.compile(
+    r"^\W*(?:anyway|anyhow|by the way|btw|next (?:question|topic|one)|new (?:question|topic)|another (?:question|thing)"
+    r"|moving on|hm+|so,? (?:what|how)|speaking of|changing the subject)\b",
+    re.IGNORECASE,
+)
 _SHORT_ANSWER = 4
 _FRAGMENT = 8
 
@@ -106,7 +112,7 @@ def answers(reply: str, to: str) -> bool:
     """Does `reply` lean on `to`, the turn directly before it: a yes or no, a pick, a fragment of a sentence?"""
     if confirms(reply, to) or _PRO_FORM.match(normalise(reply)):
         return True
-    if not asks(to):
+    if not asks(to) or _TURNS_AWAY.match(normalise(reply)):
         return False
     if refuses(reply) or (len(words(reply)) <= _SHORT_ANSWER and not asks(reply)):
         return True

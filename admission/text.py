@@ -70,6 +70,27 @@ def normalise(text: str) -> str:
     return " ".join(text.replace("“", '"').replace("”", '"').split())
 
 
+def printable(text: str) -> str:
+    """`text` with halves of surrogate pairs, which are no characters and cannot be stored, made replacement marks."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def disguise(text: str) -> str | None:
+    """What makes a text read otherwise than it looks, in words; None where nothing does.
+
+    Invisible tag characters, bidirectional overrides, words that mix Latin with look-alike Cyrillic or Greek letters.
+    """
+    if any("\U000e0000" <= char <= "\U000e007f" for char in text):
+        return "invisible tag characters"
+    if any(char in "\u202a\u202b\u202d\u202e\u2066\u2067\u2068" for char in text):
+        return "characters that reverse the order of the text"
+    for word in words(text):
+        scripts = {unicodedata.name(char, "").split(" ")[0] for char in word if char.isalpha()}
+        if "LATIN" in scripts and scripts & {"CYRILLIC", "GREEK"}:
+            return f"letters of several scripts in one word ({word!r})"
+    return None
+
+
 def words(text: str) -> list[str]:
     """The words of `text` in order, case kept."""
     found: list[str] = _tokenizer().tokenize(unicodedata.normalize("NFKC", text).replace("’", "'"))

@@ -9,7 +9,7 @@ from itertools import count
 from langchain_core.messages import AIMessage, BaseMessage, ChatMessage, HumanMessage, ToolCall, ToolMessage
 
 from admission.records import Origin, Role, Turn, digest
-from admission.text import content_terms
+from admission.text import content_terms, printable
 
 # The search tool of langmem, whose answers are recalled memories, and its twin, whose answers tell what was stored.
 RECALL_TOOLS = frozenset({"search_memory", "manage_memory"})
@@ -55,14 +55,15 @@ def turns_from_messages(
     calls = _tool_calls(messages)
     used: set[str] = set()
     for message in messages:
-        text = _text(message)
+        text = printable(_text(message))
         if not text.strip():
             continue
         role = _role(message)
         call = calls.get(message.tool_call_id) if isinstance(message, ToolMessage) else None
         name = message.name or (call["name"] if call is not None else None)
         recalled = role == "tool" and (name in recall_tools or (call is not None and _repeats(text, call)))
-        turn_id = _free_id(message.id, [role, name, text], used)
+        name = printable(name) if name is not None else None
+        turn_id = _free_id(printable(message.id or ""), [role, name, text], used)
         used.add(turn_id)
         turn = Turn.model_validate(
             {

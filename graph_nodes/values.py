@@ -13,12 +13,23 @@ MARK = "admission"
 
 
 def memory_text(value: dict[str, Any], settings: WriteSettings) -> str:
-    """The text to judge: the first text field the value has; where it has none, everything it says, a line each."""
-    for field in settings.text_fields:
-        if field in value:
-            return "\n".join(_lines(value[field]))
+    """The text to judge: the first text field that says something; where none does, all the value says, a line each."""
+    field = _text_field(value, settings)
+    if field is not None:
+        return "\n".join(_lines(value[field]))
     cited = citation_field(value, settings)
     return "\n".join(_lines({name: part for name, part in value.items() if name != cited}))
+
+
+def unjudged_fields(value: dict[str, Any], settings: WriteSettings) -> list[str]:
+    """The fields that are stored with a memory but were no part of what was judged."""
+    judged = _text_field(value, settings)
+    cited = citation_field(value, settings)
+    return [] if judged is None else sorted(name for name in value if name not in (judged, cited))
+
+
+def _text_field(value: dict[str, Any], settings: WriteSettings) -> str | None:
+    return next((f for f in settings.text_fields if f in value and "".join(_lines(value[f])).strip()), None)
 
 
 def citation_field(value: dict[str, Any], settings: WriteSettings) -> str | None:

@@ -20,11 +20,12 @@ from admission.settings import WriteSettings
 from graph_nodes.outcome import announce
 from graph_nodes.scope import Scopes, WriteScope
 from graph_nodes.steps import Blocking, Inner, Judge, Steps
-from graph_nodes.values import MARK, citation_field, memory_text, value_to_store
+from graph_nodes.values import MARK, citation_field, memory_text, unjudged_fields, value_to_store
 
 logger = logging.getLogger(__name__)
 
 INTERRUPTED = "interrupted"
+UNJUDGED = "fields_not_judged"
 _REPORT_ID_CHARS = 16
 
 # Writes being judged in this process right now, by whichever store: a recovery must not take them for abandoned.
@@ -63,26 +64,34 @@ class WriteProtocol:
         self._scopes = Scopes(gate.settings.evidence.passage_chars)
 
     def batch(self, ops: Sequence[Op]) -> Steps[list[Result]]:
-        """Results of `ops` in order, None for puts. Reads see the state before it; the last put of a key wins."""
+        """Results of `ops` in order, None for puts. Reads see the state before it; the last put of a key wins: the last
+        that is to be stored, for one held back must not take an earlier good one with it."""
         for op in ops:
             _check(op)
-        last = {(op.namespace, op.key): place for place, op in enumerate(ops) if isinstance(op, PutOp)}
-        changes = {place: cast(PutOp, ops[place]) for place in sorted(last.values())}
-        deletes = [op for op in changes.values() if op.value is None]
-        writes = {place: op for place, op in changes.items() if op.value is not None}
-        passing = {place: op for place, op in enumerate(ops) if not isinstance(op, PutOp) or place in changes}
-        if not changes:
+        passing: dict[int, Op] = {place: op for place, op in enumerate(ops) if not isinstance(op, PutOp)}
+        puts = _by_key(ops)
+        if not puts:
             return (yield from _results(len(ops), passing))
+        deletes = {places[0]: ops[places[0]] for places in puts if cast(PutOp, ops[places[0]]).value is None}
+        waiting = [places[1:] if places[0] in deletes else places for places in puts]
+        passing |= deletes
         claimed: list[str] = []
+        unfinished: list[WriteRecord] = []
         try:
-            records = yield from self._decided(deletes, list(writes.values()), claimed)
-            for (place, op), record in zip(writes.items(), records, strict=True):
-                if _goes_to_store(record, op):
-                    passing[place] = self._put(record)
-                else:
-                    del passing[place]
+            to_record = [cast(PutOp, op) for op in deletes.values()]
+            while to_record or any(waiting):
+                latest = {places[-1]: cast(PutOp, ops[places[-1]]) for places in waiting if places}
+                records = yield from self._decided(to_record, list(latest.values()), claimed)
+                to_record = []
+                decided = dict(zip(latest, records, strict=True))
+                stored = {place for place, record in decided.items() if _goes_to_store(record, latest[place])}
+                for place in stored:
+                    passing.pop(next((d for d in deletes if _same_key(ops[d], ops[place])), place), None)
+                    passing[place] = self._put(decided[place])
+                unfinished.extend(record for record in records if record.state == "decided")
+                # Where the last put of a key is held back, the one before it is what the key is to have.
+                waiting = [places[:-1] for places in waiting if places and places[-1] not in stored]
             results = yield from _results(len(ops), passing)
-            unfinished = [record for record in records if record.state == "decided"]
             if unfinished:
                 yield Blocking(partial(self._complete, unfinished))
         finally:
@@ -100,11 +109,11 @@ class WriteProtocol:
         left = [record for record in records if record.intent.fingerprint not in _in_hand]
         undecided = [record for record in left if record.state == "claimed"]
         decided = [record for record in left if record.state == "decided"]
+        failed: list[tuple[str, str]] = []
         if undecided:
-            yield Blocking(partial(self._interrupt, undecided))
+            failed.extend((yield Blocking(partial(self._interrupt, undecided))))
         overtaken: set[str] = (yield Blocking(partial(self._overtaken, decided))) if decided else set()
         stored: list[str] = []
-        failed: list[tuple[str, str]] = []
         for record in decided:
             fingerprint = record.intent.fingerprint
             if fingerprint in overtaken:
@@ -117,7 +126,8 @@ class WriteProtocol:
                 continue
             stored.append(fingerprint)
             yield Blocking(partial(self._ledger.complete, fingerprint))
-        interrupted = tuple(record.intent.fingerprint for record in undecided)
+        unsettled = {fingerprint for fingerprint, _ in failed}
+        interrupted = tuple(r.intent.fingerprint for r in undecided if r.intent.fingerprint not in unsettled)
         return Recovery(tuple(stored), tuple(sorted(overtaken)), interrupted, tuple(failed))
 
     def report_for(self, namespace: Namespace, key: str) -> Report | None:
@@ -194,6 +204,10 @@ class WriteProtocol:
         """Commit the report. A decision before it stands, unless another process's recovery gave this write up."""
         while record.state == "claimed":
             value = value_to_store(record.intent.value, report, self._settings)
+            unjudged = unjudged_fields(record.intent.value, self._settings)
+            if value is not None and unjudged and not report.reasons[-1].startswith(UNJUDGED):
+                reason = f"{UNJUDGED}: {', '.join(unjudged)} stored as given (writes.text_fields)"
+                report = report.model_copy(update={"reasons": (*report.reasons, reason)})
             quarantined = report.action in ("quarantine", "review")
             record = self._ledger.decide(record.intent.fingerprint, report, value, quarantined=quarantined)
             if _is_interrupted(record):
@@ -223,22 +237,29 @@ class WriteProtocol:
         for record in records:
             self._ledger.complete(record.intent.fingerprint)
 
-    def _interrupt(self, records: Iterable[WriteRecord]) -> None:
+    def _interrupt(self, records: Iterable[WriteRecord]) -> list[tuple[str, str]]:
+        """Decide what has no verdict as unresolved; fingerprints and errors of those that could not be."""
+        failed: list[tuple[str, str]] = []
         for record in records:
-            candidate = self._candidate(record.intent, None)
-            report = Report(
-                id=candidate.id,
-                conversation=candidate.conversation,
-                namespace=candidate.namespace,
-                memory=candidate.memory,
-                status="unresolved",
-                action="quarantine",
-                reasons=(f"{INTERRUPTED}: the process ended before a verdict; the same write made again is judged",),
-                citations=Citations(author=candidate.citations),
-                config_digest=self._gate.config_digest,
-                input_digest=input_digest(candidate, History.of(candidate.conversation, ())),
-            )
-            self._ledger.decide(record.intent.fingerprint, report, None, quarantined=True)
+            fingerprint = record.intent.fingerprint
+            try:
+                self._ledger.decide(fingerprint, self._interrupted_report(record), None, quarantined=True)
+            except Exception as error:  # noqa: BLE001 - one bad record must not keep the store from being used
+                logger.warning("interrupted write %s could not be settled: %s", fingerprint, type(error).__name__)
+                failed.append((fingerprint, f"{type(error).__name__}: {error}"))
+        return failed
+
+    def _interrupted_report(self, record: WriteRecord) -> Report:
+        candidate = self._candidate(record.intent, None)
+        return Report.on(
+            candidate,
+            status="unresolved",
+            action="quarantine",
+            reasons=(f"{INTERRUPTED}: the process ended before a verdict; the same write made again is judged",),
+            citations=Citations(author=candidate.citations),
+            config_digest=self._gate.config_digest,
+            input_digest=input_digest(candidate, History.of(candidate.conversation, ())),
+        )
 
     def _overtaken(self, records: Iterable[WriteRecord]) -> set[str]:
         """Those of these decided writes whose key was stored or deleted after their decision."""
@@ -250,6 +271,24 @@ class WriteProtocol:
             elif entry.kind in ("stored", "deleted"):
                 overtaken.update(f for f, place in pending.items() if place == (entry.namespace, entry.key))
         return overtaken
+
+
+def _by_key(ops: Sequence[Op]) -> list[list[int]]:
+    """For each key that is put or deleted, the places that can matter: its last delete, if any, and the puts after."""
+    places: dict[tuple[Namespace, str], list[int]] = {}
+    for place, op in enumerate(ops):
+        if isinstance(op, PutOp):
+            found = places.setdefault((op.namespace, op.key), [])
+            if op.value is None:
+                found.clear()
+            found.append(place)
+    return list(places.values())
+
+
+def _same_key(one: Op, other: Op) -> bool:
+    return (
+        isinstance(one, PutOp) and isinstance(other, PutOp) and (one.namespace, one.key) == (other.namespace, other.key)
+    )
 
 
 def _results(count: int, ops: Mapping[int, Op]) -> Steps[list[Result]]:

@@ -194,3 +194,20 @@ def test_support_in_the_expanded_view_outweighs_a_contradiction_on_the_citations
 def test_an_obligation_without_support_has_no_evidence() -> None:
     report, _ = decide("Ana owns a yacht.", "t1")
     assert report.obligations[0].evidence == ()
+
+
+def test_what_the_citations_support_is_held_against_what_was_said_of_it_later() -> None:
+    """The latest word counts, though the citations alone support the memory."""
+    later = Turn(id="t6", role="user", speaker="Ana", text="No, the old car is still mine.", origin="conversation")
+
+    def corrected(question: Question) -> tuple[float, float]:
+        return 1.0, 1.0 if "still mine" in texts(question) else 0.0
+
+    judge = ScriptedVerifier("a", corrected)
+    gate = AdmissionGate(Settings(verification={"adjudicator": None}), verifier_a=judge, verifier_b=judge)  # type: ignore[arg-type]
+    candidate = Candidate(id="w", conversation="c", namespace=("n",), memory="Ana sold the old car.", citations=("t1",))
+    report = gate.decide(candidate, History.of("c", [*TURNS, later]))
+    assert (report.status, report.obligations[0].label) == ("unresolved", "conflicting")
+    assert report.views.expanded == ("t1", "t6")
+    before = gate.decide(candidate, History.of("c", TURNS))
+    assert (before.status, before.views.expanded) == ("admitted", ())

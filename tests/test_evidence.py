@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from admission.evidence import citation_view, expanded_view, fused_hits, support_subsets
+from admission.evidence import citation_view, expanded_view, fused_hits, later_mentions, support_subsets
 from admission.history import History, Timeline
 from admission.records import Candidate, Obligation, Turn, View
 
@@ -227,3 +227,11 @@ class TestSupportSubsets:
         found = self.sets(view, ["t1", "t2", "t2", "t3", "t4", "gone"], limit)
         assert len(found) == limit
         assert len({tuple(s) for s in found}) == len(found)
+
+
+def test_later_mentions_are_the_passages_after_the_citations_that_speak_of_the_same_thing() -> None:
+    said = ("The lamp is blue.", "The lamp was a gift.", "I slept badly.", "I painted the lamps green.")
+    history, memory = History.of("c", talk(*said)), candidate("Aino's lamp is blue.", "t1", "t2")
+    cited, _, _ = citation_view(history, memory)
+    mentions = later_mentions(expanded_view(history, memory), cited, memory.memory)
+    assert [passage.turn_id for passage in mentions] == ["t4"]

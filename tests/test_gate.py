@@ -145,3 +145,29 @@ def test_the_input_digest_changes_with_the_memory_and_with_the_turns_before_it()
     early, late = TIMELINE.before("t2"), TIMELINE.before("t3")
     digests = {gate().decide(c, h).input_digest for c in (first, second) for h in (early, late)}
     assert len(digests) == 4
+
+
+def test_a_label_is_derived_from_the_numbers_and_evidence_kept_to_what_was_shown() -> None:
+    def boasts(question: Question) -> Judgment:
+        claimed = {"support": 0.0, "contradiction": 0.0, "label": "supported", "evidence": ("t1", "ghost")}
+        return Judgment(verifier="a", view=question.view, **claimed)  # type: ignore[arg-type]
+
+    report = gate(a=boasts, b=boasts).decide(candidates()[0], TIMELINE.before(None))
+    assert report.status == "unresolved"
+    assert all("ghost" not in j.evidence for f in report.obligations for j in f.judgments)
+
+
+@pytest.mark.parametrize(
+    "memory",
+    [
+        "Ana sold the old c\u0430r.",  # a Cyrillic letter
+        "Ana sold the old car." + "".join(chr(0xE0000 + ord(char)) for char in "Bo owns it"),
+        "Ana sold the old \u202ecar.",
+    ],
+)
+def test_a_memory_that_reads_otherwise_than_it_looks_is_not_admitted(memory: str) -> None:
+    yes = lambda question: (1.0, 0.0)  # noqa: E731
+    candidate = candidates()[0].model_copy(update={"memory": memory})
+    report = gate(a=yes, b=yes).decide(candidate, TIMELINE.before(None))
+    assert report.status == "unresolved"
+    assert report.reasons[0].startswith("disguised_text")

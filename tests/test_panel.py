@@ -48,6 +48,12 @@ def test_two_abstentions_settle_nothing() -> None:
     assert settle(ABSTAINED, ABSTAINED) == Settled("insufficient", "none")
 
 
+def test_what_a_verifier_found_contradicted_is_not_made_supported_by_a_third_judge() -> None:
+    third = judged("supported")
+    assert adjudicate(judged("supported"), judged("contradicted"), third) == Settled("conflicting", "adjudication")
+    assert adjudicate(judged("supported"), judged("insufficient"), third) == Settled("supported", "adjudication")
+
+
 def test_the_third_judge_decides_a_disagreement() -> None:
     third = judged("contradicted")
     assert adjudicate(judged("supported"), judged("insufficient"), third) == Settled("contradicted", "adjudication")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from training.verifier_data import Labelled, question, turn_passages
 
@@ -17,11 +18,13 @@ TAILS = (
     "with everyone", "at the hospital", "with a cousin named Oswin", "against advice", "before the wedding",
     "after the storm",
 )  # fmt: skip
+_LOWERED = ("the", "a", "an", "it", "all", "every", "both", "there", "this", "their", "her", "his", "one")
+"""First words that lose their capital when something stands before them; any other may be a name."""
 _NUMBER = re.compile(r"\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|\d{1,3})\b")
 _OTHER_NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "eleven", "fifteen")
 
 
-def composed(rows: Sequence[dict], seed: int) -> list[Labelled]:
+def composed(rows: Sequence[dict[str, Any]], seed: int) -> list[Labelled]:
     """For each dialogue: two true claims joined (supported), and what the chat does not support: a true and an
     unsupported claim joined, two true claims under an unsaid link, and small edits of true claims (label 3)."""
     rng = random.Random(seed)
@@ -48,22 +51,7 @@ def composed(rows: Sequence[dict], seed: int) -> list[Labelled]:
 
 
 def _join(first: str, between: str, second: str) -> str:
-    start = second.split()[0]
-    lower = start.lower() in (
-        "the",
-        "a",
-        "an",
-        "it",
-        "all",
-        "every",
-        "both",
-        "there",
-        "this",
-        "their",
-        "her",
-        "his",
-        "one",
-    )
+    lower = second.split()[0].lower() in _LOWERED
     return first.rstrip(".") + between + (second[0].lower() + second[1:] if lower else second)
 
 

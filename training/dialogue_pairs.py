@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from admission.text import terms
 from admission.verifiers.premises import joined, line
@@ -23,7 +24,7 @@ REMOVED, SWAPPED, RENAMED, UNDATED = 0.15, 0.18, 0.3, 0.1
 PREFIXED, SURROUNDED = 0.35, 0.1
 
 
-def from_claim(row: dict, claim: dict, rng: random.Random) -> Pair:
+def from_claim(row: dict[str, Any], claim: dict[str, Any], rng: random.Random) -> Pair:
     """One pair: the claim with its evidence among other turns, without it, or with the speakers exchanged."""
     label = {"supported": "entailment", "insufficient": "neutral", "contradicted": "contradiction"}[claim["label"]]
     evidence, text, kind = set(claim["evidence"]), claim["text"], claim["kind"]
@@ -44,7 +45,7 @@ def from_claim(row: dict, claim: dict, rng: random.Random) -> Pair:
     return Pair(premise, text, label, "dialogues", kind)
 
 
-def from_other(row: dict, claim: dict, other: dict, rng: random.Random) -> Pair:
+def from_other(row: dict[str, Any], claim: dict[str, Any], other: dict[str, Any], rng: random.Random) -> Pair:
     """The claim put to turns of another dialogue, said by the speakers of its own: the turns tell nothing about it."""
     own, theirs = (list(dict.fromkeys(turn["speaker"] for turn in part["turns"])) for part in (row, other))
     cast = {speaker: own[place % len(own)] for place, speaker in enumerate(theirs)}
@@ -66,7 +67,7 @@ def _swapped(speakers: dict[str, str], evidence: set[str], text: str, rng: rando
     return {turn: exchange.get(speaker, speaker) for turn, speaker in speakers.items()}
 
 
-def _chosen(turns: Sequence[dict], evidence: set[str], text: str, rng: random.Random) -> list[dict]:
+def _chosen(turns: Sequence[dict[str, Any]], evidence: set[str], text: str, rng: random.Random) -> list[dict[str, Any]]:
     """The evidence among other turns, in order and within `MAX_WORDS`; without evidence, the likeliest turns."""
     words = {turn["id"]: len(turn["text"].split()) + 2 for turn in turns}
     wanted = set(terms(text))

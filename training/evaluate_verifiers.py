@@ -1,15 +1,15 @@
 """Measures any verifier on held-out dialogues and, with `--locomo DIR`, on real writes and their edited twins.
 
-`python -m training.evaluate_verifiers --verifier alignment --data DIR [--locomo DIR] [--json FILE]`. LoCoMo is for
+`python -m training.evaluate_verifiers --verifier alignment [--data DIR] [--locomo DIR] [--json FILE]`. LoCoMo is for
 measuring only: nothing may be chosen by these figures.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import time
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,23 +20,16 @@ from sklearn.metrics import roc_auc_score
 
 from admission.records import Judgment, Passage, Question
 from admission.text import terms
-from admission.verifiers.protocol import Verifier
-from training.verifier_data import dialogue_claims, dialogue_rows, purpose, question, turn_passages
+from admission.verifiers import KINDS, Verifier
+from training.locomo import RETENTION, Recorded, recorded
+from training.verifier_data import DIALOGUES, LABELS, dialogue_claims, dialogue_purpose, dialogue_rows, question
 
-VERIFIERS = {
-    "alignment": "admission.verifiers.alignment:AlignmentVerifier",
-    "adjudicator": "admission.verifiers.adjudicator:AdjudicatorVerifier",
-    "entailment": "admission.verifiers.entailment:EntailmentVerifier",
-}
-RETENTION = 0.85
-NEIGHBOURS = 2
 RETRIEVED = 8
 
 
-def on_dialogues(verifier: Verifier, folder: Path) -> dict[str, Any]:
-    """Claims of the held-out tenth against all turns of their dialogue."""
-    rows = [row for row in dialogue_rows(folder / "dialogues" / "train.jsonl") if purpose(row["id"]) == "test"]
-    claims = dialogue_claims(rows)
+def on_dialogues(verifier: Verifier, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Claims of the held-out tenth of `rows` against all turns of their dialogue."""
+    claims = dialogue_claims([row for row in rows if dialogue_purpose(row["id"]) == "test"])
     judgments, seconds = timed(verifier, [claim.question for claim in claims])
     support = np.array([j.support for j in judgments])
     holds = np.array([claim.label == 0 for claim in claims])
@@ -51,6 +44,7 @@ def on_dialogues(verifier: Verifier, folder: Path) -> dict[str, Any]:
         "claims": len(claims),
         "abstained": sum(j.outcome == "abstained" for j in judgments),
         "accuracy": mean(said == holds),
+        "best_accuracy": max(mean((support >= cut) == holds) for cut in np.unique(support)),
         "auc": area(holds, support),
         "contradiction_auc": area(refuted, np.array([j.contradiction for j in judgments])),
         "supported_retained": mean(said[holds]),
@@ -58,6 +52,10 @@ def on_dialogues(verifier: Verifier, folder: Path) -> dict[str, Any]:
         "evidence_hit": mean(np.array([bool(hit) for hit in found])),
         "calibration_error": calibration_error(support, holds),
         "milliseconds_each": round(1000 * seconds / len(claims), 2),
+        "called": {
+            truth: Counter(j.label for c, j in zip(claims, judgments, strict=True) if c.label == LABELS[truth])
+            for truth in ("supported", "insufficient", "contradicted")
+        },
         "by_kind": {
             kind: {"n": int(at.sum()), "accuracy": mean(said[at] == holds[at]), "auc": area(holds[at], support[at])}
             for kind, at in of_kind.items()
@@ -70,19 +68,12 @@ def on_locomo(verifier: Verifier, folder: Path) -> dict[str, Any]:
     questions: list[Question] = []
     valid: list[bool] = []
     edits: list[str] = []
-    writes = {}
-    for line in (folder / "writes_dev.jsonl").read_text(encoding="utf-8").splitlines():
-        conversation = json.loads(line)
-        passages = turn_passages(conversation["turns"])
-        for write in conversation["writes"]:
-            writes[write["id"]] = (write, passages)
-    for line in (folder / "negatives_dev.jsonl").read_text(encoding="utf-8").splitlines():
-        twin = json.loads(line)
-        write, passages = writes[twin["of"]]
-        for memory, holds in ((write["memory"], True), (twin["memory"], False)):
-            questions.append(question(memory, shown(memory, write, passages), f"{twin['id']}/{holds}"))
-            valid.append(holds)
-            edits.append(twin["edit"])
+    for write in recorded(folder):
+        for edited, twin in write.twins:
+            for memory, stands in ((write.memory, True), (twin, False)):
+                questions.append(question(memory, shown(memory, write), f"{write.id}/{edited}/{stands}"))
+                valid.append(stands)
+                edits.append(edited)
     judgments, seconds = timed(verifier, questions)
     support, holds, edit = np.array([j.support for j in judgments]), np.array(valid), np.array(edits)
     cut = float(np.quantile(support[holds], 1 - RETENTION))
@@ -107,20 +98,11 @@ def on_locomo(verifier: Verifier, folder: Path) -> dict[str, Any]:
     }
 
 
-def shown(memory: str, write: dict, passages: Sequence[Passage]) -> list[Passage]:
-    """Cited turns, two neighbours on either side, and the eight best by BM25; nothing after the write."""
-    places = {p.turn_id: i for i, p in enumerate(passages)}
-    end = places[write["written_after"]] + 1 if write.get("written_after") else len(passages)
-    before = passages[:end]
-    chosen = {
-        near
-        for turn in write["citations"]
-        if turn in places
-        for near in range(places[turn] - NEIGHBOURS, places[turn] + NEIGHBOURS + 1)
-    }
-    scores = BM25Okapi([terms(f"{p.speaker} {p.text}") or [""] for p in before]).get_scores(terms(memory))
-    chosen |= set(np.argsort(-scores, kind="stable")[:RETRIEVED].tolist())
-    return [p for i, p in enumerate(before) if i in chosen]
+def shown(memory: str, write: Recorded) -> list[Passage]:
+    """Cited turns, their neighbours, and the eight best by BM25; nothing after the write."""
+    scores = BM25Okapi([terms(f"{p.speaker} {p.text}") or [""] for p in write.before]).get_scores(terms(memory))
+    chosen = write.near | set(np.argsort(-scores, kind="stable")[:RETRIEVED].tolist())
+    return [passage for place, passage in enumerate(write.before) if place in chosen]
 
 
 def timed(verifier: Verifier, questions: Sequence[Question]) -> tuple[list[Judgment], float]:
@@ -145,8 +127,10 @@ def calibration_error(scores: np.ndarray, truth: np.ndarray, bins: int = 10) -> 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--verifier", choices=sorted(VERIFIERS), required=True)
-    parser.add_argument("--data", type=Path, required=True, help="folder with dialogues/")
+    parser.add_argument("--verifier", choices=sorted(KINDS), required=True)
+    parser.add_argument(
+        "--data", type=Path, help="folder whose dialogues/train.jsonl is measured; the project's own otherwise"
+    )
     parser.add_argument("--locomo", type=Path, help="folder with writes_dev.jsonl and negatives_dev.jsonl")
     parser.add_argument("--json", type=Path, help="where to write the figures")
     parser.add_argument("--threads", type=int, default=1)
@@ -154,9 +138,9 @@ def main() -> None:
     import torch
 
     torch.set_num_threads(options.threads)
-    module, _, name = VERIFIERS[options.verifier].partition(":")
-    verifier: Verifier = getattr(importlib.import_module(module), name)()
-    found: dict[str, Any] = {"verifier": options.verifier, "dialogues": on_dialogues(verifier, options.data)}
+    rows = dialogue_rows(options.data / "dialogues" / "train.jsonl" if options.data else DIALOGUES)
+    verifier = KINDS[options.verifier](None)
+    found: dict[str, Any] = {"verifier": options.verifier, "dialogues": on_dialogues(verifier, rows)}
     if options.locomo:
         found["locomo"] = on_locomo(verifier, options.locomo)
     text = json.dumps(found, indent=1)

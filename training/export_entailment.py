@@ -6,18 +6,20 @@ import argparse
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
-from admission.records import Obligation, Passage, Question, Thresholds
+from admission.records import Thresholds
 from admission.verifiers import entailment_weights
 from admission.verifiers.entailment import EntailmentVerifier
 from admission.verifiers.entailment_model import EntailmentNetwork, encode_pairs
 from training import dialogue_pairs, sources
 from training.sources import Pair
+from training.verifier_data import DIALOGUES, dialogue_claims, dialogue_purpose, dialogue_rows
 
 PAIRS_A_SET = 400
 MAX_FALSE_CONTRADICTION = 0.03
@@ -35,19 +37,20 @@ def logits(network: EntailmentNetwork, pairs: list[Pair]) -> np.ndarray:
     return found
 
 
-def calibration_pairs(data: Path, dialogue_file: Path) -> list[Pair]:
-    """Pairs no training step saw: parts of MultiNLI and CAD, and every claim of the calibration dialogues."""
-    rng = random.Random(11)
-    chosen = []
+def calibration_pairs(data: Path, dialogue_file: Path, size: int, seed: int) -> dict[str, list[Pair]]:
+    """Pairs no training step saw: up to `size` of MultiNLI and of CAD, and every claim of the calibration dialogues."""
+    rng = random.Random(seed)
+    chosen = {}
     for source in ("mnli", "cad"):
         found = [p for p in sources.pairs(data, source) if sources.purpose(p) == "calibration"]
-        chosen += rng.sample(found, min(PAIRS_A_SET, len(found)))
-    return chosen + [
+        chosen[source] = rng.sample(found, min(size, len(found)))
+    chosen["dialogues"] = [
         dialogue_pairs.from_claim(row, claim, rng)
-        for row in sources.dialogues(dialogue_file)
-        if sources.dialogue_purpose(row["id"]) == "calibration"
+        for row in dialogue_rows(dialogue_file)
+        if dialogue_purpose(row["id"]) == "calibration"
         for claim in row["claims"]
     ]
+    return chosen
 
 
 def temperature(scores: np.ndarray, pairs: list[Pair]) -> float:
@@ -62,32 +65,14 @@ def temperature(scores: np.ndarray, pairs: list[Pair]) -> float:
     return round(float(np.exp(minimize_scalar(cost, bounds=(-1.0, 2.0), method="bounded").x)), 4)
 
 
-def questions(row: dict) -> list[Question]:
-    """Each claim of a dialogue as a question with all of the dialogue's turns as passages."""
-    passages = tuple(
-        Passage(id=t["id"], turn_id=t["id"], position=place, role=t["role"], speaker=t["speaker"], time=t["time"],
-                text=t["text"], origin="conversation", end=len(t["text"]))
-        for place, t in enumerate(row["turns"])
-    )  # fmt: skip
-    return [
-        Question(
-            obligation=Obligation(id=str(place), text=claim["text"], type="fact"),
-            memory=claim["text"],
-            view="expanded",
-            passages=passages,
-        )
-        for place, claim in enumerate(row["claims"])
-    ]
-
-
-def thresholds(verifier: EntailmentVerifier, rows: list[dict]) -> Thresholds:
+def thresholds(verifier: EntailmentVerifier, rows: list[dict[str, Any]]) -> Thresholds:
     """Support: the best balanced accuracy on the claims of `rows`, averaged over its neighbourhood so that one claim
     does not decide. Contradiction: the least number at which few supported claims are called contradicted."""
-    claims = [claim for row in rows for claim in row["claims"]]
-    judged = verifier.judge([question for row in rows for question in questions(row)])
+    claims = dialogue_claims(rows)
+    judged = verifier.judge([claim.question for claim in claims])
     support = np.array([j.support for j in judged])
     against = np.array([j.contradiction for j in judged])
-    holds = np.array([claim["label"] == "supported" for claim in claims])
+    holds = np.array([claim.label == 0 for claim in claims])
     grid = np.linspace(0.02, 0.98, 193)
     balanced = np.array([((support[holds] >= t).mean() + (support[~holds] < t).mean()) / 2 for t in grid])
     smooth = np.convolve(np.pad(balanced, 10, mode="edge"), np.ones(21) / 21, mode="valid")
@@ -109,23 +94,28 @@ def export(run: Path, data: Path, dialogue_file: Path, output: Path) -> dict[str
         "contradiction": 0.5,
     }
     entailment_weights.save(output, state["average"], described)
-    pairs = calibration_pairs(data, dialogue_file)
+    pairs = [p for part in calibration_pairs(data, dialogue_file, PAIRS_A_SET, seed=11).values() for p in part]
     described["temperature"] = temperature(logits(entailment_weights.load(output), pairs), pairs)
     entailment_weights.save(output, state["average"], described)
-    held = [r for r in sources.dialogues(dialogue_file) if sources.dialogue_purpose(r["id"]) == "calibration"]
+    held = [row for row in dialogue_rows(dialogue_file) if dialogue_purpose(row["id"]) == "calibration"]
     fitted = thresholds(EntailmentVerifier(weights=output), held)
     described |= {"support": fitted.support, "contradiction": fitted.contradiction}
     entailment_weights.save(output, state["average"], described)
     return described
 
 
+def options(description: str | None) -> argparse.ArgumentParser:
+    """What both the training run and the export are told."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--data", type=Path, required=True, help="folder that holds nli/")
+    parser.add_argument("--dialogues", type=Path, default=DIALOGUES)
+    parser.add_argument("--run", type=Path, default=Path(__file__).parent / "runs" / "entailment")
+    parser.add_argument("--output", type=Path, default=entailment_weights.WEIGHTS)
+    return parser
+
+
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--data", type=Path, required=True, help="folder that holds nli/")
-    options.add_argument("--dialogues", type=Path, default=Path(__file__).parent / "data" / "dialogues.jsonl")
-    options.add_argument("--run", type=Path, default=Path(__file__).parent / "runs" / "entailment")
-    options.add_argument("--output", type=Path, default=entailment_weights.WEIGHTS)
-    arguments = options.parse_args()
+    arguments = options(__doc__).parse_args()
     torch.set_num_threads(2)
     print(json.dumps(export(arguments.run, arguments.data, arguments.dialogues, arguments.output)))
 

@@ -22,17 +22,8 @@ from admission.verifiers import alignment
 from admission.verifiers.alignment_features import FEATURES, features
 from admission.verifiers.soft_match import texts_of
 from admission.verifiers.states import StateEncoder
-from training.composed import composed
-from training.verifier_data import (
-    NLI_HELD_OUT,
-    Labelled,
-    counterfactuals,
-    dialogue_claims,
-    dialogue_rows,
-    nli_pairs,
-    purpose,
-    summaries,
-)
+from training.fitting_data import chats, dialogue_sets, rare_on, threshold
+from training.verifier_data import NLI_HELD_OUT, Labelled, nli_pairs
 
 LAYERS = (6,)
 NLI = {
@@ -108,57 +99,24 @@ def measured(rows: Sequence[Labelled], encoder: StateEncoder) -> np.ndarray:
     return np.array(out)
 
 
-def threshold(scores: np.ndarray, positive: np.ndarray) -> float:
-    """The cut with the best balanced accuracy, halfway between the two neighbouring scores."""
-    order = np.argsort(-scores)
-    hits = np.cumsum(positive[order]) / max(1, positive.sum())
-    alarms = np.cumsum(~positive[order]) / max(1, (~positive).sum())
-    best = int(np.argmax(hits - alarms))
-    following = scores[order[min(best + 1, len(order) - 1)]]
-    return round(float((scores[order[best]] + following) / 2), 4)
-
-
-def rare_on(scores: np.ndarray, share: float = 0.03) -> float:
-    """The cut that calls at most this share of the supported claims contradicted: a false alarm loses a true memory."""
-    return round(float(np.quantile(scores, 1 - share)) + 1e-4, 4)
-
-
 def weigh(rows: Sequence[Labelled]) -> np.ndarray:
     return np.array([WEIGHTS.get(row.source, NLI_WEIGHT) for row in rows])
 
 
-def dialogue_of(row: Labelled) -> str:
-    return row.question.obligation.id.split("/")[0]
-
-
 def data(folder: Path, seed: int) -> dict[str, list[Labelled]]:
     """Rows to learn from, to fit the thresholds on, and to test with; no dialogue is in two of them."""
-    rows = dialogue_rows(folder / "dialogues" / "train.jsonl")
-    parts = {name: [r for r in rows if purpose(r["id"]) == name] for name in ("train", "calibration", "test")}
-    chats = summaries(folder / "nli" / "summedits.jsonl.gz")
+    dialogues, summarised = dialogue_sets(seed), chats(folder)
     small = {name: (split, min(count, 200)) for name, (split, count) in NLI_HELD_OUT.items()}
     return {
-        "train": [
-            *dialogue_claims(parts["train"]),
-            *counterfactuals(parts["train"], seed),
-            *composed(parts["train"], seed),
-            *nli_pairs(folder / "nli", NLI, seed),
-            *(row for row in chats if purpose(dialogue_of(row)) != "test"),
-        ],
-        "calibration": dialogue_claims(parts["calibration"]),
-        "test": [
-            *dialogue_claims(parts["test"]),
-            *counterfactuals(parts["test"], seed + 1),
-            *composed(parts["test"], seed + 1),
-            *nli_pairs(folder / "nli", small, seed),
-            *(row for row in chats if purpose(dialogue_of(row)) == "test"),
-        ],
+        "train": [*dialogues["train"], *nli_pairs(folder / "nli", NLI, seed), *summarised["train"]],
+        "calibration": dialogues["calibration"],
+        "test": [*dialogues["test"], *nli_pairs(folder / "nli", small, seed), *summarised["test"]],
     }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="folder with dialogues/ and nli/")
+    parser.add_argument("--data", type=Path, required=True, help="folder that holds nli/")
     parser.add_argument("--out", type=Path, default=Path("admission/data") / alignment.WEIGHTS)
     parser.add_argument("--cache", type=Path, help="file to keep the features in, or to take them from if it exists")
     parser.add_argument("--threads", type=int, default=1)
@@ -198,12 +156,12 @@ def main() -> None:
 
 
 def chances(x: np.ndarray, fitted: tuple[np.ndarray, float]) -> np.ndarray:
-    return 1 / (1 + np.exp(-(x @ fitted[0] + fitted[1])))
+    return np.asarray(1 / (1 + np.exp(-(x @ fitted[0] + fitted[1]))))
 
 
 def conflicted(x: np.ndarray) -> np.ndarray:
     """(rows,) whether any check found a conflict."""
-    return (x[:, [name.endswith("_conflict") for name in FEATURES]] > 0).any(axis=1)
+    return np.asarray((x[:, [name.endswith("_conflict") for name in FEATURES]] > 0).any(axis=1))
 
 
 def refuted(x: np.ndarray, fitted: tuple[np.ndarray, float]) -> np.ndarray:

@@ -1,13 +1,15 @@
 """Fits the panel's support thresholds together, on dialogues that no verifier was trained on.
 
-    python -m training.fit_panel [--max-unsupported 0.1] [--write]
+    python -m training.fit_panel [--max-unsupported 0.13] [--write]
 
 Each held-out claim is a memory without citations: split into obligations, put to all three judges on its expanded
-view. Of all combinations of support thresholds on a grid that admit at most `--max-unsupported` of the unsupported,
-the one that retains most is taken; rates are smoothed over neighbours on the grid, since the best single point of a few
-hundred claims is partly luck. The figures printed are cross-validated over dialogues. With `--write` the thresholds go
-to admission/data/panel.json, which `admission.verifiers.build_verifier` reads. Answers are kept in training/runs/panel
-by the judge's identity. Ten minutes, most of it the entailment model.
+view. First each judge's contradiction threshold is raised until it contradicts at most 2 % of the obligations of
+supported memories, for a contradiction is not outvoted. Then, of all combinations of support thresholds on a grid that
+admit at most `--max-unsupported` of the unsupported memories, the one that retains most is taken; rates are smoothed
+over neighbours on the grid, since the best single point of a few hundred claims is partly luck. The figures printed are
+cross-validated over dialogues. With `--write` the thresholds go to admission/data/panel.json, which
+`admission.verifiers.build_verifier` reads. Answers are kept in training/runs/panel by the judge's identity. Ten
+minutes, most of it the entailment model.
 """
 
 from __future__ import annotations
@@ -27,36 +29,39 @@ from admission.obligations import cover, split
 from admission.panel import blind
 from admission.records import Candidate, Judgment, Question, Turn, digest
 from admission.verifiers import KINDS, PANEL_FILE, Verifier
-from training.verifier_data import dialogue_rows, purpose
+from training.verifier_data import DIALOGUES, dialogue_purpose, dialogue_rows
 
 JUDGES = ("entailment", "alignment", "adjudicator")
 GRID = np.round(np.arange(0.20, 0.96, 0.04), 2)
 FOLDS = 5
-MAX_UNSUPPORTED = 0.1
+MAX_UNSUPPORTED = 0.13
+MAX_FALSE_CONTRADICTION = 0.02
 RUNS = Path(__file__).parent / "runs" / "panel"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--dialogues", type=Path, default=Path(__file__).parent / "data" / "dialogues.jsonl")
+    parser.add_argument("--dialogues", type=Path, default=DIALOGUES)
     parser.add_argument("--max-unsupported", type=float, default=MAX_UNSUPPORTED)
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
-    rows = [row for row in dialogue_rows(arguments.dialogues) if purpose(row["id"]) != "train"]
+    rows = [row for row in dialogue_rows(arguments.dialogues) if dialogue_purpose(row["id"]) != "train"]
     memories, questions, owner = _questions(rows)
     support = np.zeros((len(JUDGES), len(questions)))
     refuted = np.zeros((len(JUDGES), len(questions)), dtype=bool)
     judged = np.zeros((len(JUDGES), len(questions)), dtype=bool)
     contradiction = {}
+    label = np.array([claim["label"] == "supported" for _, claim in memories])
     for number, kind in enumerate(JUDGES):
         judge = KINDS[kind](None)
-        contradiction[kind] = judge.thresholds.contradiction
         asked = [blind(question) for question in questions] if kind == "adjudicator" else questions
         answers = _answers(judge, asked)
         support[number] = [answer.support for answer in answers]
-        refuted[number] = [answer.contradiction >= contradiction[kind] for answer in answers]
+        against = np.array([answer.contradiction for answer in answers])
+        cut = np.quantile(against[label[owner]], 1 - MAX_FALSE_CONTRADICTION)
+        contradiction[kind] = round(max(float(cut), judge.thresholds.contradiction), 3)
+        refuted[number] = against >= contradiction[kind]
         judged[number] = [answer.outcome == "judged" for answer in answers]
-    label = np.array([claim["label"] == "supported" for _, claim in memories])
     kept = np.stack(
         [_kept(support, refuted, judged, owner, len(memories), cuts) for cuts in product(GRID, repeat=len(JUDGES))]
     )
@@ -116,7 +121,8 @@ def _kept(
     clear = holds & ~refuted & judged
     agree = judged[0] & judged[1] & (holds[0] == holds[1]) & (refuted[0] == refuted[1])
     nobody = ~judged[0] & ~judged[1]
-    supported = np.where(agree, clear[0], ~nobody & clear[2])
+    unrefuted = ~(judged[0] & refuted[0]) & ~(judged[1] & refuted[1])
+    supported = np.where(agree, clear[0], ~nobody & unrefuted & clear[2])
     kept = np.ones(memories, dtype=bool)
     np.logical_and.at(kept, owner, supported)
     return kept

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,12 +73,9 @@ def _bucket(premise: str) -> int:
     return hashlib.sha256(premise.encode()).digest()[0] % 10
 
 
-def dialogues(path: Path) -> list[dict]:
-    """The dialogues with labelled claims, one JSON object a line."""
-    return [json.loads(text) for text in path.read_text(encoding="utf-8").splitlines()]
-
-
-def dialogue_purpose(name: str) -> str:
-    """Purpose of a dialogue with id `name`: `test` (a tenth), `calibration` (a twentieth) or `train`, by its digest."""
-    place = int(hashlib.sha256(name.encode()).hexdigest(), 16) % 20
-    return "test" if place in (0, 10) else "calibration" if place == 1 else "train"
+def right(best: Iterable[int], labelled: Iterable[Pair]) -> list[bool]:
+    """Whether each class chosen (its place in `LABELS`) is the pair's; entailed or not where no more is known."""
+    return [
+        (place != 0) if pair.label == "not_entailment" else LABELS[place] == pair.label
+        for place, pair in zip(best, labelled, strict=True)
+    ]

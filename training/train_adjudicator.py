@@ -1,6 +1,6 @@
 """Trains the adjudicator's head: `python -m training.train_adjudicator --data DIR`. Stopped, it goes on where it was.
 
-Token states of every text are computed once by the frozen encoder and kept in the run folder (about 3 GB), then the
+Token states of every text are computed once by the frozen encoder and kept in the run folder (about 4 GB), then the
 head is trained on them on one thread. At the end the temperature is fitted on held-out pairs, the thresholds on the
 calibration dialogues, and the weights are written as fp16.
 """
@@ -13,7 +13,7 @@ import pickle
 import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -26,22 +26,12 @@ from admission.records import Thresholds
 from admission.verifiers import adjudicator
 from admission.verifiers.adjudicator_head import AdjudicatorHead, pad
 from admission.verifiers.states import StateEncoder, TokenStates
-from training.composed import composed
-from training.fit_alignment import dialogue_of, rare_on, threshold
-from training.verifier_data import (
-    NLI_HELD_OUT,
-    NLI_TRAIN,
-    Labelled,
-    counterfactuals,
-    dialogue_claims,
-    dialogue_rows,
-    nli_pairs,
-    purpose,
-    summaries,
-)
+from training.fitting_data import chats, dialogue_sets, rare_on, threshold
+from training.objective import loss
+from training.verifier_data import NLI_HELD_OUT, NLI_TRAIN, Labelled, nli_pairs
 
 LAYERS = (3, 6)
-HEAD = {"input_width": 384 * len(LAYERS), "width": 128, "heads": 4, "blocks": 2, "dropout": 0.15}
+HEAD: dict[str, Any] = {"input_width": 384 * len(LAYERS), "width": 128, "heads": 4, "blocks": 2, "dropout": 0.15}
 BATCH = 64
 RATE = 1e-3
 WEIGHTS = {"removed": 0.7, "unrelated": 0.5, "exchanged": 0.7}
@@ -59,26 +49,12 @@ class Pair(NamedTuple):
 
 def data(folder: Path, seed: int) -> dict[str, list[Labelled]]:
     """Rows to learn from, to fit temperature and thresholds on, and to test with."""
-    rows = dialogue_rows(folder / "dialogues" / "train.jsonl")
-    parts = {name: [r for r in rows if purpose(r["id"]) == name] for name in ("train", "calibration", "test")}
-    chats = summaries(folder / "nli" / "summedits.jsonl.gz")
+    dialogues, summarised = dialogue_sets(seed), chats(folder)
     kept = list(nli_pairs(folder / "nli", NLI_HELD_OUT, seed))
     return {
-        "train": [
-            *nli_pairs(folder / "nli", NLI_TRAIN, seed),
-            *dialogue_claims(parts["train"]),
-            *counterfactuals(parts["train"], seed),
-            *composed(parts["train"], seed),
-            *(row for row in chats if purpose(dialogue_of(row)) != "test"),
-        ],
-        "calibration": [*dialogue_claims(parts["calibration"]), *kept[::2]],
-        "test": [
-            *kept[1::2],
-            *dialogue_claims(parts["test"]),
-            *counterfactuals(parts["test"], seed + 1),
-            *composed(parts["test"], seed + 1),
-            *(row for row in chats if purpose(dialogue_of(row)) == "test"),
-        ],
+        "train": [*nli_pairs(folder / "nli", NLI_TRAIN, seed), *dialogues["train"], *summarised["train"]],
+        "calibration": [*dialogues["calibration"], *kept[::2]],
+        "test": [*kept[1::2], *dialogues["test"], *summarised["test"]],
     }
 
 
@@ -108,16 +84,9 @@ def pairs(rows: Sequence[Labelled], known: dict[str, TokenStates]) -> list[Pair]
         if premise.shape[0] and claim.layers.shape[0]:
             made.append(Pair(premise, torch.from_numpy(claim.layers), row.label, WEIGHTS.get(row.source, 1.0)))
         else:
-            made.append(Pair(torch.zeros(1, HEAD["input_width"]), torch.zeros(1, HEAD["input_width"]), row.label, 0.0))  # type: ignore[arg-type]
+            nothing = torch.zeros(1, HEAD["input_width"])
+            made.append(Pair(nothing, nothing, row.label, 0.0))
     return made
-
-
-def loss(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
-    """Cross-entropy; for label 3 (not supported) that of "not the first class"."""
-    chances = logits.log_softmax(-1)
-    either = -torch.logsumexp(chances[:, 1:], dim=1)
-    known = -chances.gather(1, labels.clamp(max=2)[:, None]).squeeze(1)
-    return (torch.where(labels == 3, either, known) * weights).sum() / weights.sum()
 
 
 def batches(rows: Sequence[Pair], rng: random.Random) -> Iterator[list[Pair]]:
@@ -199,7 +168,7 @@ def report(rows: Sequence[Labelled], chances: np.ndarray) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="folder with dialogues/ and nli/")
+    parser.add_argument("--data", type=Path, required=True, help="folder that holds nli/")
     parser.add_argument("--out", type=Path, default=Path("admission/data") / adjudicator.WEIGHTS)
     parser.add_argument("--run", type=Path, default=Path("training/runs/adjudicator"))
     parser.add_argument("--steps", type=int, default=4400)
@@ -212,7 +181,7 @@ def main() -> None:
     known = states([row for part in rows.values() for row in part], options.run / "states.pkl")
     made = {name: pairs(part, known) for name, part in rows.items()}
     del known
-    head = AdjudicatorHead(**HEAD)  # type: ignore[arg-type]
+    head = AdjudicatorHead(**HEAD)
     train(head, made["train"], options.steps, options.run / "checkpoint.pt")
     head.eval()
     export(head, rows, made, options.out)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import time
@@ -10,15 +9,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from admission.verifiers import entailment_model as model
-from admission.verifiers import entailment_weights, minilm
+from admission.verifiers import minilm
 from training import dialogue_pairs, sources
-from training.export_entailment import export
+from training.export_entailment import calibration_pairs, export, logits, options
+from training.objective import loss
 from training.sources import Pair
+from training.verifier_data import dialogue_purpose, dialogue_rows
 
 BATCH, CHUNK = 16, 128
 LONG = ("cider", "summedits")
@@ -28,6 +29,8 @@ CONTRADICTION_WEIGHT = 1.3
 UNRELATED = 0.07
 """Share of pairs whose premise is exchanged for one of another pair: SNLI's habit would call those contradictions."""
 SAVE_EVERY, LOOK_EVERY = 120.0, 1200.0
+LOOKED_AT = 100
+"""Calibration pairs a set that a look takes."""
 
 
 class Mix:
@@ -40,8 +43,7 @@ class Mix:
             for source in sources.SHARES
             if source != "dialogues"
         }
-        rows = sources.dialogues(dialogue_file)
-        training = [row for row in rows if sources.dialogue_purpose(row["id"]) == "train"]
+        training = [row for row in dialogue_rows(dialogue_file) if dialogue_purpose(row["id"]) == "train"]
         self.claims = [(row, claim) for row in training for claim in row["claims"]]
         self.distractors = [p.premise for name in ("mnli", "cad", "vitaminc") for p in self.pools[name]]
         self.decks: dict[str, list[int]] = {}
@@ -79,13 +81,9 @@ def _short(pair: Pair) -> bool:
 
 
 def loss_of(logits: Tensor, labels: list[str]) -> Tensor:
-    """Weighted cross-entropy; a `not_entailment` pair asks only that the other two classes share the probability."""
-    logs = F.log_softmax(logits, dim=-1)
+    """The loss of a batch; contradictions weigh more."""
     index = torch.tensor([sources.LABELS.index(label) for label in labels])
-    exact = logs.gather(1, index.clamp(max=2)[:, None])[:, 0]
-    either = torch.logsumexp(logs[:, 1:], dim=-1)
-    weights = torch.where(index == 2, CONTRADICTION_WEIGHT, 1.0)
-    return -(torch.where(index == 3, either, exact) * weights).sum() / weights.sum()
+    return loss(logits, index, torch.where(index == 2, CONTRADICTION_WEIGHT, 1.0))
 
 
 class Run:
@@ -116,8 +114,8 @@ class Run:
             group["lr"] = group["peak"] * factor
         self.network.train()
         encoded = model.encode_pairs([(p.premise, p.claim) for p in batch], step=1)
-        loss = loss_of(self.network(**encoded), [p.label for p in batch])
-        loss.backward()
+        value = loss_of(self.network(**encoded), [p.label for p in batch])
+        value.backward()
         torch.nn.utils.clip_grad_norm_(self.tuned.values(), 1.0)
         self.optimiser.step()
         self.optimiser.zero_grad(set_to_none=True)
@@ -127,7 +125,7 @@ class Run:
         with torch.no_grad():
             averages = list(self.average.values())
             torch._foreach_lerp_(averages, [p.detach() for p in self.tuned.values()], 1.0 - decay)
-        self.smooth += 0.01 * (loss.item() - self.smooth)
+        self.smooth += 0.01 * (value.item() - self.smooth)
         self.elapsed += time.monotonic() - began
 
     def save(self) -> None:
@@ -161,52 +159,25 @@ class Run:
 
 def look(network: model.EntailmentNetwork, held: dict[str, list[Pair]]) -> dict[str, float]:
     """Accuracy (entailed or not where a set is binary) on a few held-out pairs a set."""
-    scores = {}
-    for name, chosen in held.items():
-        hits = 0
-        for start in range(0, len(chosen), BATCH):
-            part = chosen[start : start + BATCH]
-            with torch.inference_mode():
-                best = network(**model.encode_pairs([(p.premise, p.claim) for p in part])).argmax(-1).tolist()
-            hits += sum(
-                (b != 0) if p.label == "not_entailment" else sources.LABELS[b] == p.label
-                for b, p in zip(best, part, strict=True)
-            )
-        scores[name] = round(hits / len(chosen), 3)
-    return scores
-
-
-def held_out(data: Path, dialogue_file: Path, size: int = 100) -> dict[str, list[Pair]]:
-    """Up to `size` calibration pairs a set (test pairs are not looked at while training)."""
-    rng = random.Random(5)
-    held = {}
-    for source in ("mnli", "cad"):
-        found = [p for p in sources.pairs(data, source) if sources.purpose(p) == "calibration"]
-        held[source] = rng.sample(found, size)
-    rows = sources.dialogues(dialogue_file)
-    claims = [(r, c) for r in rows if sources.dialogue_purpose(r["id"]) == "calibration" for c in r["claims"]]
-    held["dialogues"] = [dialogue_pairs.from_claim(r, c, rng) for r, c in claims]
-    for pairs in held.values():
-        pairs.sort(key=lambda p: len(p.premise))
-    return held
+    return {
+        name: round(float(np.mean(sources.right(logits(network, pairs).argmax(1), pairs))), 3)
+        for name, pairs in held.items()
+    }
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--data", type=Path, required=True, help="folder that holds nli/")
-    options.add_argument("--dialogues", type=Path, default=Path(__file__).parent / "data" / "dialogues.jsonl")
-    options.add_argument("--run", type=Path, default=Path(__file__).parent / "runs" / "entailment")
-    options.add_argument("--output", type=Path, default=entailment_weights.WEIGHTS)
-    options.add_argument("--minutes", type=float, default=75.0, help="training time in all; a stopped run resumes")
-    options.add_argument("--seed", type=int, default=7)
-    arguments = options.parse_args()
+    parser = options(__doc__)
+    parser.add_argument("--minutes", type=float, default=75.0, help="training time in all; a stopped run resumes")
+    parser.add_argument("--seed", type=int, default=7)
+    arguments = parser.parse_args()
     torch.set_num_threads(2)
     torch.manual_seed(arguments.seed)
     arguments.run.mkdir(parents=True, exist_ok=True)
     run = Run(arguments.run, arguments.minutes)
     run.resume()
     mix = Mix(arguments.data, arguments.dialogues, arguments.seed + run.step)
-    held = held_out(arguments.data, arguments.dialogues)
+    # Test pairs are not looked at while training.
+    held = calibration_pairs(arguments.data, arguments.dialogues, LOOKED_AT, seed=5)
     saved = looked = run.elapsed
     with (arguments.run / "log.jsonl").open("a", encoding="utf-8") as log:
         for batch in mix.batches():

@@ -1,4 +1,4 @@
-"""Labelled pairs for fitting alignment and adjudicator: NLI files and dialogues, the held-out parts kept apart."""
+"""The dialogues and what is held out of them, and labelled questions made from dialogues and NLI files."""
 
 from __future__ import annotations
 
@@ -10,8 +10,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from admission.records import Obligation, Passage, Question
+
+DIALOGUES = Path(__file__).parent / "data" / "dialogues.jsonl"
+"""The project's own dialogues with labelled claims, one JSON object a line."""
 
 LABELS = {"entailment": 0, "neutral": 1, "contradiction": 2, "not_entailment": 3,
           "supported": 0, "insufficient": 1, "contradicted": 2}  # fmt: skip
@@ -39,7 +43,6 @@ NLI_HELD_OUT = {
     "foolmetwice": ("fmt_test", 400),
 }
 
-
 SUMMARY_SPLITS = ("summedits_samsum", "summedits_sales_call", "summedits_qmsumm")
 _SPEAKER = re.compile(r"(?:(?<=^)|(?<=\s))(\[?[A-Z][\w'-]*(?: [A-Z][\w'-]*)?\]?):\s")
 
@@ -55,7 +58,7 @@ class Labelled:
     evidence: tuple[str, ...] = ()
 
 
-def purpose(dialogue_id: str) -> str:
+def dialogue_purpose(dialogue_id: str) -> str:
     """`test` (a tenth), `calibration` (a twentieth) or `train`, by the SHA-256 of the id, so that all scripts agree."""
     place = int(hashlib.sha256(dialogue_id.encode()).hexdigest(), 16) % 20
     return "test" if place in (0, 10) else "calibration" if place == 1 else "train"
@@ -83,11 +86,12 @@ def turn_passages(turns: Sequence[dict[str, str]]) -> list[Passage]:
     ]
 
 
-def dialogue_rows(path: Path) -> list[dict]:
+def dialogue_rows(path: Path) -> list[dict[str, Any]]:
+    """The dialogues of a file like `DIALOGUES`."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
 
 
-def dialogue_claims(rows: Sequence[dict]) -> list[Labelled]:
+def dialogue_claims(rows: Sequence[dict[str, Any]]) -> list[Labelled]:
     """Every claim against all turns of its dialogue: evidence has to be found."""
     return [
         Labelled(
@@ -102,7 +106,7 @@ def dialogue_claims(rows: Sequence[dict]) -> list[Labelled]:
     ]
 
 
-def counterfactuals(rows: Sequence[dict], seed: int) -> list[Labelled]:
+def counterfactuals(rows: Sequence[dict[str, Any]], seed: int) -> list[Labelled]:
     """Supported claims whose evidence was taken away, whose speakers were exchanged, or put to another dialogue.
 
     None of them is supported by what is shown; which of the other two labels holds is known only for another dialogue.
@@ -127,7 +131,7 @@ def counterfactuals(rows: Sequence[dict], seed: int) -> list[Labelled]:
     return made
 
 
-def _exchanged(passages: Sequence[Passage], claim: dict) -> list[Passage] | None:
+def _exchanged(passages: Sequence[Passage], claim: dict[str, Any]) -> list[Passage] | None:
     """The turns of the one evidence speaker the claim names given to another speaker and the other's to them."""
     named = {p.speaker for p in passages if p.turn_id in claim["evidence"] and p.speaker and p.speaker in claim["text"]}
     others = sorted({p.speaker for p in passages if p.speaker} - named)

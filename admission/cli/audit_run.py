@@ -125,6 +125,8 @@ class AuditRun:
         seen: dict[Key, str] = {}
         setting = self.settings.evidence.setting
         for file in self.files:
+            if file.exists() and not file.is_file():
+                raise InputError("FILE", f"{file} is no regular file", "write it to a file first: it is read twice")
             for conversation, line in zip(read_conversations(file), _line_numbers(file), strict=False):
                 where = f"{file}:{line}"
                 for write in conversation.writes:

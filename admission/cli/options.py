@@ -29,7 +29,8 @@ def existing_ledger(url: str | None, config: Path | None) -> Iterator[Ledger]:
 
     settings = load_settings(config)
     named = url or settings.ledger.url
-    if named.startswith(_SQLITE) and not Path(named.removeprefix(_SQLITE)).is_file():
+    path = Path(named.removeprefix(_SQLITE))
+    if named.startswith(_SQLITE) and not (path.is_file() and path.stat().st_size):
         raise LedgerError("ledger", f"no ledger at {named}", "name one with --ledger, or in the settings (ledger.url)")
     ledger = open_ledger(named, key=settings.ledger.key)
     try:

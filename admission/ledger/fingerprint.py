@@ -8,20 +8,32 @@ from pydantic_core import to_jsonable_python
 
 from admission.errors import LedgerError
 from admission.records import Namespace, digest
+from admission.text import printable
 
 
 def plain_value(value: dict[str, Any]) -> dict[str, Any]:
     """The value in JSON types only (tuples become lists, datetimes ISO 8601 text), as it is kept and handed back.
 
-    Raises `LedgerError` for what JSON cannot say.
+    Halves of surrogate pairs, which a store cannot keep either, become replacement marks. Raises `LedgerError` for
+    what JSON cannot say.
     """
     try:
-        plain = to_jsonable_python(value)
+        plain = to_jsonable_python(_clean(value))
     except (ValueError, RecursionError) as error:
         raise LedgerError("value", f"cannot be written as JSON ({error})", "store a dict of JSON values") from error
     if not isinstance(plain, dict):
         raise LedgerError("value", f"is a {type(value).__name__}", "store a dict of JSON values")
     return plain
+
+
+def _clean(part: object) -> object:
+    if isinstance(part, str):
+        return printable(part)
+    if isinstance(part, dict):
+        return {printable(key) if isinstance(key, str) else key: _clean(inner) for key, inner in part.items()}
+    if isinstance(part, list | tuple):
+        return [_clean(inner) for inner in part]
+    return part
 
 
 def fingerprint_of(

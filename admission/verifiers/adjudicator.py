@@ -16,6 +16,7 @@ from admission.errors import WeightsError
 from admission.language import all_foreign, is_foreign
 from admission.records import Judgment, Passage, Question, Thresholds
 from admission.text import normalise
+from admission.verifiers import minilm
 from admission.verifiers.protocol import Verifier
 from admission.verifiers.states import StateEncoder, TokenStates
 
@@ -92,12 +93,10 @@ class AdjudicatorVerifier(Verifier):
 
     @property
     def identity(self) -> dict[str, object]:
-        from admission.verifiers.minilm import WEIGHTS_SHA256
-
         return {
             "kind": self.name,
             "format": FORMAT,
-            "encoder": WEIGHTS_SHA256,
+            "encoder": minilm.WEIGHTS_SHA256,
             "weights": self._fitted.digest,
             "thresholds": self.thresholds.model_dump(),
         }

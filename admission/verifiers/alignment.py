@@ -14,6 +14,7 @@ import numpy as np
 from admission.errors import WeightsError
 from admission.language import all_foreign, is_foreign
 from admission.records import Judgment, Question, Thresholds
+from admission.verifiers import minilm
 from admission.verifiers.alignment_features import FEATURES, best_turns, features, unmatched_words
 from admission.verifiers.alignment_note import note_on
 from admission.verifiers.checks import Check, Evidence, gather, read, run_checks
@@ -105,12 +106,10 @@ class AlignmentVerifier(Verifier):
 
     @property
     def identity(self) -> dict[str, object]:
-        from admission.verifiers.minilm import WEIGHTS_SHA256
-
         return {
             "kind": self.name,
             "format": FORMAT,
-            "encoder": WEIGHTS_SHA256,
+            "encoder": minilm.WEIGHTS_SHA256,
             "calibration": self._calibration.digest,
             "thresholds": self.thresholds.model_dump(),
         }

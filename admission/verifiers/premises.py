@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from admission.language import FUNCTION_WORDS
+from admission.language import GRAMMAR_WORDS
 from admission.records import Passage
 from admission.text import sentences, stem, words
 
@@ -47,7 +47,7 @@ def joined(lines: Iterable[str]) -> str:
 @lru_cache(maxsize=16384)
 def content(text: str) -> frozenset[str]:
     """Stems of the words of `text` that are not grammar words."""
-    return frozenset(stem(word) for word in words(text) if word.lower() not in FUNCTION_WORDS)
+    return frozenset(stem(word) for word in words(text) if word.lower() not in GRAMMAR_WORDS)
 
 
 def premises(passages: Sequence[Passage], claim: str, budget: int, count: Callable[[str], int]) -> list[Premise]:

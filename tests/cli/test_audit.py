@@ -282,3 +282,11 @@ def test_a_killed_audit_goes_on_from_its_last_whole_report(tmp_path: Path) -> No
     subprocess.run(command, check=True)
     keys = [(report.conversation, report.id) for report in read_reports(out)]
     assert keys == [(f"c{n}", f"w{w}") for n in range(40) for w in range(1, 6)]
+
+
+def test_a_pipe_is_refused_because_the_input_is_read_twice(run: Run, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    result = run("audit", pipe)
+    assert result.exit_code == 2
+    assert "no regular file" in result.stderr

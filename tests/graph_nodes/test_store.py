@@ -346,3 +346,47 @@ def test_a_value_json_cannot_say_is_refused_with_what_to_do() -> None:
     with pytest.raises(LedgerError, match="value"):
         store.put(NAMESPACE, "k", {"content": object()})
     assert stored(store) == {}
+
+
+def test_a_put_that_is_held_back_does_not_take_an_earlier_good_one_of_its_batch_with_it() -> None:
+    store = guarded()
+    good, bad = PutOp(NAMESPACE, "k", {"content": SAID}), PutOp(NAMESPACE, "k", {"content": NEVER_SAID})
+    with conversation("t", TALK), collect_reports() as reports:
+        store.batch([good, bad])
+    assert stored(store) == {"k": {"content": SAID}}
+    assert sorted(report.status for report in reports) == ["repaired", "unresolved"]
+    assert store.recover().stored == ()
+
+
+def test_a_delete_between_two_puts_of_a_batch_counts() -> None:
+    store = guarded()
+    with conversation("t", TALK):
+        store.put(NAMESPACE, "k", {"content": SAID})
+        store.batch([PutOp(NAMESPACE, "k", None), PutOp(NAMESPACE, "k", {"content": NEVER_SAID})])
+    assert stored(store) == {}
+
+
+def test_half_a_surrogate_pair_is_made_readable_and_never_blocks_the_store() -> None:
+    store = guarded()
+    with conversation("t", [("user", "I moved to Lisbon in May \ud83d.")]):
+        store.put(NAMESPACE, "k", {"content": SAID + " \ud83d", "note\ud83d": "x"})
+    assert store.get(NAMESPACE, "other") is None
+    assert store.recover().failed == ()
+    report = store.report_for(NAMESPACE, "k")
+    assert report is not None and report.memory.endswith("\ufffd")
+
+
+def test_an_empty_text_field_does_not_hide_what_another_says() -> None:
+    store = guarded()
+    with conversation("t", TALK):
+        store.put(NAMESPACE, "k", {"content": " ", "memory": NEVER_SAID})
+    assert store.report_for(NAMESPACE, "k").status == "unresolved"  # type: ignore[union-attr]
+
+
+def test_what_is_stored_beside_the_judged_text_is_named_in_the_report() -> None:
+    store = guarded()
+    with conversation("t", TALK):
+        store.put(NAMESPACE, "k", {"content": SAID, "details": NEVER_SAID, "citations": ["t1"]})
+    report = store.report_for(NAMESPACE, "k")
+    assert report is not None
+    assert report.reasons[-1].startswith("fields_not_judged: details ")

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from admission.verifiers.checks.reading import Check, Evidence, Sentence, Text, overlap, read, word_set
+from admission.text import word_set
+from admission.verifiers.checks.reading import Check, Evidence, Sentence, Text, overlap, read
 
 _CAUSE = (
     r"because of|because|due to|owing to|thanks to|as a result of|since|given that|so much that|that is why"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from admission.verifiers.checks.reading import FUNCTION_WORDS, Check, Evidence, Text, Word, word_set
+from admission.text import word_set
+from admission.verifiers.checks.reading import UNWEIGHTED, Check, Evidence, Text, Word
 
 _CALENDAR = word_set("""
     monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
@@ -28,7 +29,7 @@ def named_words(statement: Text, evidence: Evidence) -> list[Word]:
     }
     found = []
     for i, word in enumerate(statement.words):
-        if not word.text[:1].isupper() or word.lower in FUNCTION_WORDS or word.lower in _CALENDAR | _ROLES:
+        if not word.text[:1].isupper() or word.lower in UNWEIGHTED or word.lower in _CALENDAR | _ROLES:
             continue
         first = i == 0 or statement.text[: word.start].rstrip()[-1:] in ".!?"
         bare = word.lower.removesuffix("'s")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from admission.text import stem
-from admission.verifiers.checks.reading import Check, Evidence, Sentence, Text, word_set
+from admission.text import stem, word_set
+from admission.verifiers.checks.reading import Check, Evidence, Sentence, Text
 
 _NEGATIONS = word_set("not no never neither nor none nobody nothing nowhere without cannot hardly barely scarcely")
 _REFUSALS = frozenset(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from admission.verifiers.checks.reading import FIRST_PERSON, SECOND_PERSON, Check, Evidence, Sentence, Text, word_set
+from admission.text import word_set
+from admission.verifiers.checks.reading import FIRST_PERSON, SECOND_PERSON, Check, Evidence, Sentence, Text
 
 _SAYING = "|".join(
     sorted(
