@@ -32,7 +32,8 @@ class AdmissionStore(BaseStore):
 
     `gate` and `ledger` default to what `settings` say: embedded verifiers, and the ledger at `ledger.url`. Writes that
     an earlier process left unfinished are finished at the first use, not when the store is made: only then is `inner`
-    sure to be ready (set up, on its event loop), and nothing of this store's own can be in the way yet.
+    sure to be ready (set up, on its event loop), and nothing of this store's own can be in the way yet. `name` tells
+    stores apart that share a ledger, so that each finishes its own writes only; it has to stay the same over restarts.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class AdmissionStore(BaseStore):
         gate: AdmissionGate | None = None,
         ledger: Ledger | None = None,
         settings: Settings | None = None,
+        name: str = "store",
     ) -> None:
         if isinstance(inner, AdmissionStore):
             raise InputError("inner", "is an AdmissionStore already", "wrap the store beneath it, once")
@@ -55,7 +57,11 @@ class AdmissionStore(BaseStore):
         self.supports_ttl = inner.supports_ttl or isinstance(inner, AsyncBatchedBaseStore)
         self.ttl_config = inner.ttl_config
         self._protocol = WriteProtocol(
-            self.gate, self.ledger, self.settings.writes, indexes_whole_value=_indexes_whole_value(inner)
+            self.gate,
+            self.ledger,
+            self.settings.writes,
+            store=name,
+            indexes_whole_value=_indexes_whole_value(inner),
         )
         self._recovering = threading.Lock()
         self._recovered = False

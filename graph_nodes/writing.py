@@ -55,11 +55,12 @@ class WriteProtocol:
     """
 
     def __init__(
-        self, gate: AdmissionGate, ledger: Ledger, settings: WriteSettings, *, indexes_whole_value: bool
+        self, gate: AdmissionGate, ledger: Ledger, settings: WriteSettings, *, store: str, indexes_whole_value: bool
     ) -> None:
         self._gate = gate
         self._ledger = ledger
         self._settings = settings
+        self._store = store
         self._indexes_whole_value = indexes_whole_value
         self._scopes = Scopes(gate.settings.evidence.passage_chars)
 
@@ -106,7 +107,8 @@ class WriteProtocol:
         judged, so it does no harm where another process was still at work on it.
         """
         records: list[WriteRecord] = yield Blocking(self._ledger.incomplete)
-        left = [record for record in records if record.intent.fingerprint not in _in_hand]
+        own = [record for record in records if record.intent.options.get("store", self._store) == self._store]
+        left = [record for record in own if record.intent.fingerprint not in _in_hand]
         undecided = [record for record in left if record.state == "claimed"]
         decided = [record for record in left if record.state == "decided"]
         failed: list[tuple[str, str]] = []
@@ -176,7 +178,7 @@ class WriteProtocol:
             namespace=op.namespace,
             key=op.key,
             value=value,
-            options={"index": op.index, "ttl": op.ttl},
+            options={"index": op.index, "ttl": op.ttl, "store": self._store},
             thread=scope.thread,
             task=scope.task,
         )

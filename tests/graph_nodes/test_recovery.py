@@ -9,7 +9,18 @@ from typing import Any
 import pytest
 from langgraph.store.base import Op, PutOp, Result
 from langgraph.store.memory import InMemoryStore
-from scripted_gate import NAMESPACE, NEVER_SAID, SAID, TALK, asked, guarded, judges, stored, verifications
+from scripted_gate import (
+    NAMESPACE,
+    NEVER_SAID,
+    SAID,
+    TALK,
+    asked,
+    guarded,
+    judges,
+    scripted_gate,
+    stored,
+    verifications,
+)
 
 from admission.ledger import Ledger, open_ledger
 from graph_nodes import AdmissionStore, collect_reports, conversation
@@ -231,3 +242,15 @@ def test_a_finished_write_retried_under_a_new_key_does_not_undo_a_later_update(l
         store.put(NAMESPACE, "k", {"content": OTHER})
     put_again(store, "a new key")
     assert stored(store) == {"k": {"content": OTHER}}
+
+
+def test_a_store_finishes_only_its_own_writes_where_two_share_a_ledger() -> None:
+    ledger = open_ledger("sqlite://")
+
+    def named(name: str, inner: InMemoryStore) -> AdmissionStore:
+        return AdmissionStore(inner, gate=scripted_gate(), ledger=ledger, name=name)
+
+    with conversation("t", TALK), pytest.raises(ConnectionError):
+        named("first", Failing()).put(NAMESPACE, "k", {"content": SAID})
+    assert stored(named("second", InMemoryStore())) == {}
+    assert stored(named("first", InMemoryStore())) == {"k": {"content": SAID}}
