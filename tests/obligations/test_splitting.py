@@ -52,7 +52,7 @@ ONE = [
     "q Noa says Per and Ivo left.",
     "q Noa works at two schools.",
     "q The tank holds 900 gallons.",
-    "q The retry limit is 3 locally and 5 in production.",
+    "q The pool size is 20 on staging and 80 in the live system.",
     "q Noa swims every morning.",
     "q The shop is open on Sundays.",
     "q Noa probably lives in Graz.",
