@@ -34,10 +34,6 @@ class LedgerError(AdmissionError):
     """The ledger cannot be opened, read or written."""
 
 
-class MissingExtraError(AdmissionError):
-    """An optional dependency is not installed; the remedy names the extra to install."""
-
-
 class WeightsError(AdmissionError):
     """Weights of an embedded model are missing or are not the ones this version was built for."""
 

@@ -8,7 +8,7 @@ import pytest
 
 from admission.gate import AdmissionGate
 from admission.history import History
-from admission.records import Candidate, Judgment, Question, Report, Turn
+from admission.records import Candidate, Decision, Judgment, Question, Report, Turn
 from admission.settings import Settings
 from admission.verifiers.scripted import ScriptedVerifier
 
@@ -75,7 +75,7 @@ def test_only_what_the_citations_leave_open_goes_to_the_expanded_view() -> None:
 
 def test_without_citations_the_evidence_is_found_and_becomes_the_citations() -> None:
     report, _ = decide("Ana bought a red bicycle.")
-    assert report.status == "repaired"
+    assert report.decision == Decision(status="repaired", action="persist", reasons=report.reasons)
     assert report.citations.final == ("t3",)
 
 
