@@ -73,25 +73,27 @@ class WriteProtocol:
         puts = _by_key(ops)
         if not puts:
             return (yield from _results(len(ops), passing))
-        deletes = {places[0]: ops[places[0]] for places in puts if cast(PutOp, ops[places[0]]).value is None}
-        waiting = [places[1:] if places[0] in deletes else places for places in puts]
-        passing |= deletes
+        deletes = [place for place, *_ in puts if _put_op(ops, place).value is None]
+        passing |= {place: ops[place] for place in deletes}
         claimed: list[str] = []
         unfinished: list[WriteRecord] = []
         try:
-            to_record = [cast(PutOp, op) for op in deletes.values()]
-            while to_record or any(waiting):
-                latest = {places[-1]: cast(PutOp, ops[places[-1]]) for places in waiting if places}
-                records = yield from self._decided(to_record, list(latest.values()), claimed)
+            to_record = [_put_op(ops, place) for place in deletes]
+            # Where the last put of a key is held back, the one before it is what the key is to have.
+            while to_record or any(places[-1] not in passing for places in puts):
+                waiting = [places for places in puts if places[-1] not in passing]
+                latest = [_put_op(ops, places[-1]) for places in waiting]
+                records = yield from self._decided(to_record, latest, claimed)
                 to_record = []
-                decided = dict(zip(latest, records, strict=True))
-                stored = {place for place, record in decided.items() if _goes_to_store(record, latest[place])}
-                for place in stored:
-                    passing.pop(next((d for d in deletes if _same_key(ops[d], ops[place])), place), None)
-                    passing[place] = self._put(decided[place])
                 unfinished.extend(record for record in records if record.state == "decided")
-                # Where the last put of a key is held back, the one before it is what the key is to have.
-                waiting = [places[:-1] for places in waiting if places and places[-1] not in stored]
+                for places, op, record in zip(waiting, latest, records, strict=True):
+                    place = places.pop()
+                    if _goes_to_store(record, op):
+                        for earlier in places:
+                            passing.pop(earlier, None)
+                        places[:] = [place]
+                        passing[place] = self._put(record)
+                puts = [places for places in puts if places]
             results = yield from _results(len(ops), passing)
             if unfinished:
                 yield Blocking(partial(self._complete, unfinished))
@@ -204,13 +206,13 @@ class WriteProtocol:
 
     def _settle(self, record: WriteRecord, report: Report, claimed: list[str]) -> WriteRecord:
         """Commit the report. A decision before it stands, unless another process's recovery gave this write up."""
+        value = value_to_store(record.intent.value, report, self._settings)
+        unjudged = unjudged_fields(record.intent.value, self._settings)
+        if value is not None and unjudged:
+            reason = f"{UNJUDGED}: {', '.join(unjudged)} stored as given (writes.text_fields)"
+            report = report.model_copy(update={"reasons": (*report.reasons, reason)})
+        quarantined = report.action in ("quarantine", "review")
         while record.state == "claimed":
-            value = value_to_store(record.intent.value, report, self._settings)
-            unjudged = unjudged_fields(record.intent.value, self._settings)
-            if value is not None and unjudged and not report.reasons[-1].startswith(UNJUDGED):
-                reason = f"{UNJUDGED}: {', '.join(unjudged)} stored as given (writes.text_fields)"
-                report = report.model_copy(update={"reasons": (*report.reasons, reason)})
-            quarantined = report.action in ("quarantine", "review")
             record = self._ledger.decide(record.intent.fingerprint, report, value, quarantined=quarantined)
             if _is_interrupted(record):
                 record = self._claimed(record.intent, claimed)
@@ -287,10 +289,8 @@ def _by_key(ops: Sequence[Op]) -> list[list[int]]:
     return list(places.values())
 
 
-def _same_key(one: Op, other: Op) -> bool:
-    return (
-        isinstance(one, PutOp) and isinstance(other, PutOp) and (one.namespace, one.key) == (other.namespace, other.key)
-    )
+def _put_op(ops: Sequence[Op], place: int) -> PutOp:
+    return cast(PutOp, ops[place])
 
 
 def _results(count: int, ops: Mapping[int, Op]) -> Steps[list[Result]]:
