@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from admission.counterfactual import Challenge, Trial, before_check, check_reasons
 from admission.eligibility import admissible
 from admission.evidence import citation_view, expanded_view, later_mentions, support_subsets
 from admission.history import History
@@ -22,18 +23,22 @@ from admission.records import (
     Question,
     Report,
     Status,
+    VerificationView,
     View,
     Views,
     digest,
 )
-from admission.settings import EvidenceSettings, PolicyRule, VerificationView
-from admission.text import disguise
+from admission.settings import EvidenceSettings, PolicyRule
+from admission.text import disguise, words
 from admission.verdict import NO_CLAIM, Verdict, verdict_on
 
 JudgeRole = Literal["verifier_a", "verifier_b", "adjudicator"]
+ROLES: tuple[JudgeRole, ...] = ("verifier_a", "verifier_b", "adjudicator")
 
 # Labels on the citations that these labels on more passages leave as they were.
 UNDISTURBED = frozenset({("contradicted", "insufficient"), ("supported", "insufficient"), ("supported", "supported")})
+# A longer memory is a list of statements rather than one: only its parts are judged.
+WHOLE_WORDS = 40
 # How many smaller sets of passages are tried for one supported obligation when its minimal evidence is sought.
 SUBSETS_TRIED = 6
 
@@ -59,20 +64,27 @@ Deliberation = Generator[Round, Sequence[Answer], Report]
 
 @dataclass(frozen=True)
 class Rules:
-    """What a deployment's settings say about one deliberation."""
+    """What a deployment's settings and judges say about one deliberation.
+
+    `whole`: the memory itself is one more obligation beside its parts (`Verifier.reads_whole`). `counterfactual`: what
+    is supported must not be so without its evidence (`verification.counterfactual`).
+    """
 
     evidence: EvidenceSettings
     view: VerificationView
+    whole: bool
     policy: tuple[PolicyRule, ...]
     adjudicated: bool
     config_digest: str
+    counterfactual: bool
 
 
 def deliberate(candidate: Candidate, history: History, rules: Rules) -> Deliberation:
     """Judge `candidate` by what `history` (the turns before the write) says. Source: DerivAudit, the gate step by step.
 
     The citations are looked at first; only what they leave open is put to the expanded view. For what is supported, the
-    smallest set of passages that still supports it is sought: those sets are a repaired memory's citations.
+    smallest set of passages that still supports it is sought: those sets are a repaired memory's citations. With
+    `rules.counterfactual`, support that stays without its evidence is taken back.
     """
     return (yield from _Case(candidate, history, rules).run())
 
@@ -89,6 +101,9 @@ class _Case:
         self.obligations: tuple[Obligation, ...] = ()
         self.findings: dict[str, Finding] = {}
         self.shown: dict[str, tuple[Passage, ...]] = {}
+        # Of each obligation: the roles that found support in what was shown, and the turns it was found on.
+        self.supporters: dict[str, tuple[JudgeRole, ...]] = {}
+        self.found_on: dict[str, set[str]] = {}
 
     def run(self) -> Deliberation:
         self.obligations = yield from self._split()
@@ -96,6 +111,8 @@ class _Case:
         if self.obligations and self.rules.evidence.setting == "expanded":
             yield from self._look_further()
         yield from self._trace()
+        if self.rules.counterfactual:
+            yield from self._challenge()
         return self._report()
 
     def _look_further(self) -> Generator[Round, Sequence[Answer], None]:
@@ -126,9 +143,25 @@ class _Case:
     def _split(self) -> Generator[Round, Sequence[Answer], tuple[Obligation, ...]]:
         (answer,) = yield (Split(self.candidate),)
         obligations = tuple(o for o in answer if isinstance(o, Obligation))
-        if obligations and self.rules.view == "holistic":
-            return (Obligation(id="o1", text=self.candidate.memory, type="fact"),)
-        return cover(self.candidate.memory, obligations) if obligations else ()
+        if not obligations:
+            return ()
+        memory = Obligation(id="o1", text=self.candidate.memory, type="fact")
+        if self.rules.view == "holistic":
+            return (memory,)
+        found = cover(self.candidate.memory, obligations)
+        if self.rules.view == "atomic_claims":
+            # A memory that is nothing but a relation or a qualification still has to be asked for.
+            return tuple(o for o in found if o.type == "fact") or (memory,)
+        return (*found, *self._as_a_whole(found))
+
+    def _as_a_whole(self, parts: Sequence[Obligation]) -> tuple[Obligation, ...]:
+        """The memory itself beside its parts, where the judges ask for it: what joins true parts may be unsaid."""
+        memory = self.candidate.memory
+        if not self.rules.whole or len(parts) < 2 or len(words(memory)) > WHOLE_WORDS:
+            return ()
+        if any(words(part.text) == words(memory) for part in parts):  # what relates its parts is the memory itself
+            return ()
+        return (Obligation(id=f"o{len(parts) + 1}", text=memory, type="relation"),)
 
     def _examine(self, asked: Sequence[Question]) -> Generator[Round, Sequence[Answer], None]:
         """Both verifiers on each question, a blind third where they differ.
@@ -167,6 +200,7 @@ class _Case:
             return
         agreeing = [j for j in judgments if j.outcome == "judged" and j.label == settled.label != "insufficient"]
         self.shown[id] = question.passages
+        self.supporters[id] = tuple(r for r, j in zip(ROLES, judgments, strict=False) if j.label == "supported")
         self.findings[id] = Finding(
             **question.obligation.model_dump(),
             label=settled.label,
@@ -199,6 +233,7 @@ class _Case:
             if finding.label == "supported":
                 sets = [q.turn_ids for q in holding if q.obligation.id == id]
                 smallest = min(sets, key=len) if sets else self._named(finding)
+                self.found_on[id] = {*self._named(finding), *(turn for turns in sets for turn in turns)}
                 self.findings[id] = finding.model_copy(update={"evidence": smallest})
 
     def _named(self, finding: Finding) -> tuple[str, ...]:
@@ -207,18 +242,44 @@ class _Case:
 
     def _smaller(self, finding: Finding) -> list[Question]:
         """The obligation on sets of passages smaller than what was shown."""
-        obligation = Obligation(id=finding.id, text=finding.text, type=finding.type)
-        shown = View(name=finding.view, passages=self.shown[finding.id])
+        asked = self._asked(finding)
+        shown = View(name=asked.view, passages=asked.passages)
         return [
-            Question(obligation=obligation, memory=self.candidate.memory, view=finding.view, passages=subset)
+            asked.model_copy(update={"passages": subset})
             for subset in support_subsets(shown, self._named(finding), SUBSETS_TRIED)
             if len(subset) < len(shown.passages)
         ]
 
+    def _asked(self, finding: Finding) -> Question:
+        """The question whose answers made the finding."""
+        obligation = Obligation(id=finding.id, text=finding.text, type=finding.type)
+        passages = self.shown[finding.id]
+        return Question(obligation=obligation, memory=self.candidate.memory, view=finding.view, passages=passages)
+
+    def _challenge(self) -> Generator[Round, Sequence[Answer], None]:
+        """Take back support that stays where its evidence is not: such a verdict rests on plausibility.
+
+        Those whose word made an obligation supported are asked again without the passages it was found on, and on
+        unrelated ones in their place; see `Challenge`.
+        """
+        challenges = {
+            id: Challenge(self._asked(finding), self.found_on[id], self.supporters[id], self.history)
+            for id, finding in self.findings.items()
+            if finding.label == "supported"
+        }
+        while trials := {id: found for id, challenge in challenges.items() if (found := challenge.trials())}:
+            asked = [trial for found in trials.values() for trial in found]
+            answers = yield from _ask(*(Ask(role, _for(role, asked)) for role in ROLES))
+            waiting: dict[str, Iterator[Judgment]] = dict(zip(ROLES, map(iter, answers), strict=True))
+            for id, found in trials.items():
+                challenges[id].hear([(trial, next(waiting[trial.judge])) for trial in found])
+        self.findings |= {id: challenge.outcome(self.findings[id]) for id, challenge in challenges.items()}
+
     def _report(self) -> Report:
         findings = tuple(self.findings[o.id] for o in self.obligations)
         candidate = self.candidate
-        verdict = verdict_on(findings) if findings else NO_CLAIM
+        verdict = verdict_on(tuple(map(before_check, findings))) if findings else NO_CLAIM
+        verdict = _with_check(verdict, findings)
         disguised = disguise(candidate.memory)
         if disguised is not None and findings:
             # What a person would read in it is not what was judged.
@@ -263,6 +324,19 @@ class _Case:
 def input_digest(candidate: Candidate, history: History) -> str:
     """Digest of everything a verdict depends on besides the configuration."""
     return digest({"candidate": candidate.model_dump(mode="json"), "history": history.digest})
+
+
+def _for(role: JudgeRole, trials: Sequence[Trial]) -> tuple[Question, ...]:
+    """The questions of those trials that go to this role, as it sees them."""
+    questions = (trial.question for trial in trials if trial.judge == role)
+    return tuple(blind(q) if role == "adjudicator" else q for q in questions)
+
+
+def _with_check(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:
+    """The verdict with what the counterfactual check has to say; only a contradiction comes before it."""
+    said = tuple(check_reasons(findings))
+    first, last = (verdict.reasons, said) if verdict.status == "contradicted" else (said, verdict.reasons)
+    return verdict._replace(reasons=(*first, *last))
 
 
 def _ask(*asks: Ask) -> Generator[Round, Sequence[Answer], list[list[Judgment]]]:

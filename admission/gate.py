@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
-from typing import TypeVar
 
 from admission.deliberation import Answer, Ask, JudgeRole, Round, Rules, deliberate, input_digest
 from admission.errors import VerifierError
 from admission.history import History
 from admission.obligations import split
 from admission.policy import action_for
-from admission.records import Candidate, Judgment, Question, Report, Usage, digest
+from admission.records import Account, Candidate, Judgment, Question, Report, Thresholds, Usage, digest
 from admission.settings import Settings, load_settings
 from admission.text import printable
 from admission.verifiers import build_verifier, check_kind
 from admission.verifiers.protocol import Verifier
+from admission.verifiers.sameness import same_models
+from admission.verifiers.waiting import within
 from admission.version import __version__
 
-T = TypeVar("T")
 Asked = dict[JudgeRole, list[Question]]
 Answered = Mapping[JudgeRole, Sequence[Judgment]]
 
@@ -57,7 +55,7 @@ class AdmissionGate:
         }
         for role, kind in self._kinds.items():
             if kind is not None and self._given[role] is None:
-                check_kind(f"verification.{role}", kind)
+                check_kind(f"verification.{role}", kind, self.settings.models)
         self._building = threading.Lock()
 
     @property
@@ -68,12 +66,16 @@ class AdmissionGate:
 
     @cached_property
     def _verifiers(self) -> dict[JudgeRole, Verifier]:
-        overrides = self.settings.verification.thresholds
+        overrides, models = self.settings.verification.thresholds, self.settings.models
         judges = dict(self._given)
+        built: dict[str, Verifier] = {}  # a kind in two roles is one verifier, with one set of bounds
         for role, kind in self._kinds.items():
             if judges[role] is None and kind is not None:
-                judges[role] = build_verifier(kind, overrides.get(kind))
-        return {role: judge for role, judge in judges.items() if judge is not None}
+                if kind not in built:
+                    built[kind] = build_verifier(kind, overrides.get(kind), models)
+                judges[role] = built[kind]
+        view = self.settings.verification.view
+        return {role: judge.seated(role, view) for role, judge in judges.items() if judge is not None}
 
     @cached_property
     def config_digest(self) -> str:
@@ -83,13 +85,19 @@ class AdmissionGate:
         return digest({"version": __version__, "settings": settings, "judges": judges})
 
     @cached_property
+    def _warnings(self) -> tuple[str, ...]:
+        return same_models(self.verifiers)
+
+    @cached_property
     def _rules(self) -> Rules:
         return Rules(
             evidence=self.settings.evidence,
             view=self.settings.verification.view,
+            whole=any(judge.reads_whole for judge in self.verifiers.values()),
             policy=self.settings.policy,
             adjudicated="adjudicator" in self.verifiers,
             config_digest=self.config_digest,
+            counterfactual=self.settings.verification.counterfactual,
         )
 
     def decide(self, candidate: Candidate, history: History) -> Report:
@@ -100,7 +108,7 @@ class AdmissionGate:
         """Async twin of `decide`: the same rounds, awaited, the judges of a round side by side."""
         if "_rules" not in self.__dict__:
             await asyncio.to_thread(lambda: self._rules)  # first use loads weights, which must not hold up the loop
-        case = _Open(candidate, history, self._rules)
+        case = _Open(candidate, history, self._rules, self._warnings)
         while case.report is None:
             asked = _merged([case])
             judgments = await asyncio.gather(*(self._ajudge(role, asked[role]) for role in asked))
@@ -111,7 +119,7 @@ class AdmissionGate:
         """Reports in the order of `writes`, `batch` deliberations in lock-step: one call a judge a round for all."""
         source = iter(writes)
         while pairs := list(islice(source, batch)):
-            cases = [_Open(candidate, history, self._rules) for candidate, history in pairs]
+            cases = [_Open(candidate, history, self._rules, self._warnings) for candidate, history in pairs]
             while waiting := [case for case in cases if case.report is None]:
                 asked = _merged(waiting)
                 self._deliver(waiting, asked, {role: self._judge(role, asked[role], len(waiting)) for role in asked})
@@ -121,7 +129,7 @@ class AdmissionGate:
         verifier = self.verifiers[role]
         try:
             limit = self.settings.verification.timeout_s * writes
-            return _checked(verifier, questions, _within(limit, lambda: verifier.judge(questions)))
+            return self._checked(verifier, questions, within(limit, lambda: verifier.judge(questions)))
         except Exception as error:  # noqa: BLE001 - any failure of a verifier is a reason, never a crash or an admission
             return _failed(verifier, questions, error)
 
@@ -129,9 +137,21 @@ class AdmissionGate:
         verifier = self.verifiers[role]
         try:
             answers = await asyncio.wait_for(verifier.ajudge(questions), self.settings.verification.timeout_s)
-            return _checked(verifier, questions, answers)
+            return self._checked(verifier, questions, answers)
         except Exception as error:  # noqa: BLE001 - as in `_judge`
             return _failed(verifier, questions, error)
+
+    def _checked(
+        self, verifier: Verifier, questions: Sequence[Question], judgments: Sequence[Judgment]
+    ) -> list[Judgment]:
+        """One judgment a question, or the whole call failed: a short answer is never stretched over what was asked.
+
+        This is the one place where thresholds meet numbers, so `verification.strictness` binds every kind of verifier.
+        """
+        if len(judgments) != len(questions) or not all(isinstance(j, Judgment) for j in judgments):
+            raise VerifierError("malformed_answer", f"{len(questions)} questions got {len(judgments)} answers")
+        thresholds = verifier.thresholds.stricter(self.settings.verification.strictness)
+        return [_derived(thresholds, q, judgment) for q, judgment in zip(questions, judgments, strict=True)]
 
     def _deliver(self, cases: Sequence[_Open], asked: Asked, answered: Answered) -> None:
         """Give every deliberation its own part of the answers, in the order it was asked for, and let it go on."""
@@ -145,19 +165,22 @@ class AdmissionGate:
                 start = ends[request.role]
                 ends[request.role] = start + len(request.questions)
                 own = answered[request.role][start : ends[request.role]]
-                case.usage += self.verifiers[request.role].usage(request.questions, own)
-                answers.append(own)
+                case.charge(request.role, self.verifiers[request.role].usage(request.questions, own))
+                answers.append([j if j.cost is None else j.model_copy(update={"cost": None}) for j in own])
             case.go_on(answers)
 
 
 class _Open:
-    """One deliberation that a driver has in hand: the round it waits for, then its report."""
+    """One deliberation that a driver has in hand: the round it waits for, then its report.
 
-    def __init__(self, candidate: Candidate, history: History, rules: Rules) -> None:
-        self.candidate, self.history, self.rules = candidate, history, rules
+    `warnings` are reasons that come after all others in the report of whatever was put to the judges.
+    """
+
+    def __init__(self, candidate: Candidate, history: History, rules: Rules, warnings: tuple[str, ...]) -> None:
+        self.candidate, self.history, self.rules, self.warnings = candidate, history, rules, warnings
         self.round: Round = ()
         self.report: Report | None = None
-        self.usage = Usage()
+        self.spent: dict[JudgeRole, Usage] = {}
         self._thinking = 0.0
         self._began = time.perf_counter()
         self._deliberation = deliberate(candidate, history, rules)
@@ -173,12 +196,23 @@ class _Open:
             self.report = self._completed(self._broken(error), began)
         self._thinking += time.perf_counter() - began
 
+    def charge(self, role: JudgeRole, usage: Usage) -> None:
+        self.spent[role] = self.spent.get(role, Usage()) + usage
+
+    def on_account(self, request: Ask, number: int) -> list[Question]:
+        """The request's questions with what the judge may need to know of the write they are asked for."""
+        spent = self.spent.get(request.role, Usage())
+        account = Account(candidate=self.candidate.id, number=number, spent=spent)
+        return [question.model_copy(update={"account": account}) for question in request.questions]
+
     def _completed(self, report: Report, began: float) -> Report:
         now = time.perf_counter()
         total, thinking = now - self._began, self._thinking + now - began
         timing = {"total": total, "evidence": thinking, "verifiers": max(0.0, total - thinking)}
         milliseconds = {name: round(seconds * 1000, 3) for name, seconds in timing.items()}
-        return report.model_copy(update={"usage": self.usage, "timing_ms": milliseconds})
+        usage = sum(self.spent.values(), Usage())
+        reasons = (*report.reasons, *(self.warnings if report.obligations else ()))
+        return report.model_copy(update={"usage": usage, "timing_ms": milliseconds, "reasons": reasons})
 
     def _broken(self, error: Exception) -> Report:
         candidate = self.candidate
@@ -195,25 +229,18 @@ class _Open:
 def _merged(cases: Sequence[_Open]) -> Asked:
     """All questions of a round by judge, in the order of the cases."""
     asked: Asked = {}
-    for case in cases:
+    for number, case in enumerate(cases):
         for request in case.round:
             if isinstance(request, Ask):
-                asked.setdefault(request.role, []).extend(request.questions)
+                asked.setdefault(request.role, []).extend(case.on_account(request, number))
     return asked
 
 
-def _checked(verifier: Verifier, questions: Sequence[Question], judgments: Sequence[Judgment]) -> list[Judgment]:
-    """One judgment a question, or the whole call failed: a short answer is never stretched over what was asked."""
-    if len(judgments) != len(questions) or not all(isinstance(j, Judgment) for j in judgments):
-        raise VerifierError("malformed_answer", f"{len(questions)} questions got {len(judgments)} answers")
-    return [_derived(verifier, question, judgment) for question, judgment in zip(questions, judgments, strict=True)]
-
-
-def _derived(verifier: Verifier, question: Question, judgment: Judgment) -> Judgment:
+def _derived(thresholds: Thresholds, question: Question, judgment: Judgment) -> Judgment:
     """The judgment with its label by the thresholds, and no evidence but what was shown: neither is taken on trust."""
     if judgment.outcome != "judged":
         return judgment
-    label = verifier.thresholds.label(judgment.support, judgment.contradiction)
+    label = thresholds.label(judgment.support, judgment.contradiction)
     shown = set(question.turn_ids)
     evidence = tuple(turn for turn in judgment.evidence if turn in shown)
     return judgment.model_copy(update={"label": label, "evidence": evidence})
@@ -226,20 +253,3 @@ def _failed(verifier: Verifier, questions: Sequence[Question], error: Exception)
     elif isinstance(error, TimeoutError):
         code, detail = "timeout", "no answer within the time allowed (verification.timeout_s)"
     return [Judgment.failed(verifier.name, question.view, code, detail) for question in questions]
-
-
-def _within(limit: float, call: Callable[[], T]) -> T:
-    """What `call` returns, or TimeoutError after `limit` seconds.
-
-    The thread is a daemon: a call that never comes back must not keep the process alive.
-    """
-    outcome: Future[T] = Future()
-
-    def run() -> None:
-        try:
-            outcome.set_result(call())
-        except BaseException as error:  # noqa: BLE001 - handed to the caller's thread
-            outcome.set_exception(error)
-
-    threading.Thread(target=contextvars.copy_context().run, args=(run,), daemon=True).start()
-    return outcome.result(timeout=limit)

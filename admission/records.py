@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -19,7 +20,20 @@ Status = Literal["admitted", "repaired", "unresolved", "contradicted", "invalid"
 Action = Literal["persist", "persist_marked", "quarantine", "review", "drop"]
 ResolvedBy = Literal["agreement", "adjudication", "single", "none"]
 Outcome = Literal["judged", "abstained", "failed"]
-FailureCode = Literal["model_error", "timeout", "malformed_answer", "missing_answer", "budget", "unavailable"]
+Check = Literal["removed", "unrelated"]
+FailureCode = Literal[
+    "model_error",
+    "timeout",
+    "rate_limited",
+    "refused",
+    "malformed_answer",
+    "missing_answer",
+    "budget",
+    "unavailable",
+]
+VerificationView = Literal[
+    "holistic", "atomic_claims", "predicate_argument_qa", "compact_relation", "composition_graph", "obligations"
+]
 
 STATUSES: tuple[Status, ...] = ("admitted", "repaired", "unresolved", "contradicted", "invalid")
 
@@ -135,13 +149,46 @@ class Obligation(Record):
     type: ObligationType
 
 
+class Usage(Record):
+    """`calls` are questions put to an embedded verifier (batched or not), or requests sent to a model, retries and
+    repair rounds among them; tokens are the verifiers' own count."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_hits: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            calls=self.calls + other.calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cache_hits=self.cache_hits + other.cache_hits,
+        )
+
+
+class Account(Record):
+    """The write a question is asked for, and what this judge's answers for it have cost so far.
+
+    `number` tells the writes of one call apart: candidate ids need not be unique over conversations.
+    """
+
+    candidate: str
+    number: int = 0
+    spent: Usage = Usage()
+
+
 class Question(Record):
-    """One obligation put to a verifier on some passages of a view. `memory` is the whole text it was split from."""
+    """One obligation put to a verifier on some passages of a view. `memory` is the whole text it was split from.
+
+    `account` is the driver's, for budgets and traces: it is no part of what is judged, and of no dump.
+    """
 
     obligation: Obligation
     memory: str
     view: ViewName
     passages: tuple[Passage, ...]
+    account: Account | None = Field(default=None, exclude=True, repr=False)
 
     @property
     def turn_ids(self) -> tuple[str, ...]:
@@ -160,13 +207,22 @@ class Thresholds(Record):
             return "conflicting"
         return "supported" if holds else "contradicted" if refuted else "insufficient"
 
+    def stricter(self, log_odds: float) -> Thresholds:
+        """The same with `log_odds` added to the logit of the support threshold; 0 and 1, and contradiction, stay."""
+        if log_odds == 0:
+            return self  # not even the last bit of a threshold may move where nothing is asked for
+        raised = self.support * math.exp(log_odds)
+        return self.model_copy(update={"support": raised / (raised + 1 - self.support)})
+
 
 class Judgment(Record):
     """One verifier's support and contradiction for one obligation on one view.
 
     `evidence` are the turn ids it relied on, the strongest first; `note` is a sentence for a person. A verifier that
     abstained or failed judged nothing: support and contradiction are 0, the label is `insufficient`, and `outcome`
-    and `reason` (`code: detail`) say why.
+    and `reason` (`code: detail`) say why. `check`: not on the view itself but a counterfactual of it, with the evidence
+    `removed` or on `unrelated` passages in its place. `cost` is what a verifier that pays for its calls tells the
+    driver of them: the first judgment of a call carries it. It is of no dump and reaches no report.
     """
 
     verifier: str
@@ -178,6 +234,16 @@ class Judgment(Record):
     evidence: TurnIds = ()
     note: str = ""
     reason: str = ""
+    check: Check | None = None
+    cost: Usage | None = Field(default=None, exclude=True, repr=False)
+
+    @property
+    def unmoved(self) -> bool:
+        """Whether this answer to a counterfactual is support that rests on no evidence: on unrelated passages, or where
+        the verifier names none. What it names elsewhere is further evidence."""
+        return self.label == "supported" and (
+            self.check == "unrelated" or (self.check == "removed" and not self.evidence)
+        )
 
     @classmethod
     def abstained(cls, verifier: str, view: ViewName, reason: str) -> Judgment:
@@ -219,23 +285,6 @@ class Views(Record):
 
     citation_only: TurnIds = ()
     expanded: TurnIds = ()
-
-
-class Usage(Record):
-    """`calls` are questions put to verifiers (batched or not); tokens are the verifiers' own count."""
-
-    calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cache_hits: int = 0
-
-    def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            calls=self.calls + other.calls,
-            input_tokens=self.input_tokens + other.input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-            cache_hits=self.cache_hits + other.cache_hits,
-        )
 
 
 class Decision(Record):

@@ -21,12 +21,11 @@ from pydantic_settings import (
 )
 
 from admission.errors import SettingsError
-from admission.records import Action, Thresholds
+from admission.model_settings import ModelSettings
+from admission.records import Action, Thresholds, VerificationView
 
 DEFAULT_FILE = "admission.toml"
 ENV_PREFIX = "ADMISSION_"
-
-VerificationView = Literal["holistic", "obligations"]
 
 
 class Section(BaseModel):
@@ -46,9 +45,12 @@ class EvidenceSettings(Section):
 
 
 class VerificationSettings(Section):
-    """Who judges and how. Names are verifier kinds of `admission.verifiers`; `timeout_s` bounds one call for one write.
+    """Who judges and how. Names are verifier kinds of `admission.verifiers`, or `chat:NAME` for a section of `models`;
+    `timeout_s` bounds one call for one write.
 
-    `thresholds` override a verifier's own, by its name.
+    `thresholds` override a verifier's own, by its name. `strictness`, in log-odds, is added to the logit of every
+    judge's support threshold, whatever its kind; `admission calibrate` finds it for a bound on unsupported admission.
+    `counterfactual`: support has to fall without its evidence and on unrelated passages, or it does not count.
     """
 
     view: VerificationView = "obligations"
@@ -57,6 +59,8 @@ class VerificationSettings(Section):
     adjudicator: str | None = "adjudicator"
     timeout_s: float = Field(default=120.0, gt=0)
     thresholds: dict[str, Thresholds] = Field(default_factory=dict)
+    strictness: float = Field(default=0.0, ge=-10.0, le=10.0)
+    counterfactual: bool = False
 
     @field_validator("adjudicator")
     @classmethod
@@ -119,6 +123,7 @@ class Settings(BaseSettings):
 
     evidence: EvidenceSettings = EvidenceSettings()
     verification: VerificationSettings = VerificationSettings()
+    models: dict[str, ModelSettings] = Field(default_factory=dict)
     policy: tuple[PolicyRule, ...] = ()
     ledger: LedgerSettings = LedgerSettings()
     writes: WriteSettings = WriteSettings()
@@ -171,5 +176,13 @@ def _explained(error: ValidationError) -> SettingsError:
 
 
 def _names() -> list[str]:
-    sections = (EvidenceSettings, VerificationSettings, PolicyRule, LedgerSettings, WriteSettings, Thresholds)
+    sections = (
+        EvidenceSettings,
+        VerificationSettings,
+        ModelSettings,
+        PolicyRule,
+        LedgerSettings,
+        WriteSettings,
+        Thresholds,
+    )
     return [*Settings.model_fields, *(name for section in sections for name in section.model_fields)]

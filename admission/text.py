@@ -23,6 +23,9 @@ _ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:[A-Za-z]|Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|vs|etc|e\.g|i\.e|No|Nr|approx|a\.m|p\.m)\.$"
 )
 
+# With the mark before it and one character more, so that the start of the tail is never taken for that of the text.
+_LONGEST_ABBREVIATION = len(" approx.") + 1
+
 
 def word_set(text: str) -> frozenset[str]:
     """The words of a list written as text, parted by white space."""
@@ -75,20 +78,48 @@ def printable(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
+# Cyrillic and Greek letters that cannot be told from a Latin one by eye, and what they are taken for.
+_LOOK_ALIKE = str.maketrans(
+    "аеорсухіјѕһԁԛԝАВЕКМНОРСТХУІЈЅԌԚԜοραινκυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "aeopcyxijshdqwABEKMHOPCTXYIJSGQWopaivkuxABEZHIKMNOPTYX"
+)
+_LOOKS_LATIN = re.compile(f"[{''.join(map(chr, _LOOK_ALIKE))}]")
+_LATIN = re.compile(r"[A-Za-z]")
+_RUN_OF_LETTERS = re.compile(r"[^\W\d_]+")
+_INVISIBLE = re.compile(r"[\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe0f\ufeff\U000e0000-\U000e007f]+")
+# The joiners that scripts of Asia and emoji need have no business between two Latin letters.
+_BROKEN_WORD = re.compile(r"(?<=[A-Za-z])[\u180e\u200b-\u200d\u2060-\u2064\ufeff]+(?=[A-Za-z])")
+# England, Scotland and Wales have flags spelt in tag characters.
+_FLAG = re.compile("\U0001f3f4[\U000e0061-\U000e007a]{4,6}\U000e007f")
+
+
 def disguise(text: str) -> str | None:
     """What makes a text read otherwise than it looks, in words; None where nothing does.
 
-    Invisible tag characters, bidirectional overrides, words that mix Latin with look-alike Cyrillic or Greek letters.
+    Invisible tag characters, bidirectional overrides, invisible characters inside a word, words that mix Latin letters
+    with Cyrillic or Greek ones that look like Latin ("µm" and "IT-отдел" do not).
     """
-    if any("\U000e0000" <= char <= "\U000e007f" for char in text):
+    if text.isascii():
+        return None
+    if any("\U000e0000" <= char <= "\U000e007f" for char in _FLAG.sub("", text)):
         return "invisible tag characters"
     if any(char in "\u202a\u202b\u202d\u202e\u2066\u2067\u2068" for char in text):
         return "characters that reverse the order of the text"
-    for word in words(text):
-        scripts = {unicodedata.name(char, "").split(" ")[0] for char in word if char.isalpha()}
-        if "LATIN" in scripts and scripts & {"CYRILLIC", "GREEK"}:
+    if _BROKEN_WORD.search(text):
+        return "invisible characters inside a word"
+    for found in _RUN_OF_LETTERS.finditer(text):
+        word = found.group()
+        if not word.isascii() and _LATIN.search(word) and _LOOKS_LATIN.search(word):
             return f"letters of several scripts in one word ({word!r})"
     return None
+
+
+def undisguised(text: str) -> tuple[str, ...]:
+    """`text` as a reader may take it, for patterns: NFKC without invisible characters and, where it differs, with
+    look-alike letters made Latin."""
+    if text.isascii():
+        return (text,)
+    visible = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).replace("’", "'")
+    return tuple(dict.fromkeys((visible, visible.translate(_LOOK_ALIKE))))
 
 
 def words(text: str) -> list[str]:
@@ -142,7 +173,9 @@ def sentences(text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     start = 0
     for end in _SENTENCE_END.finditer(text):
-        if "\n" not in end.group() and _ABBREVIATION.search(text[start : end.start()]):
+        # Only the end is looked at: a text of nothing but abbreviations would take time by the square of its length.
+        tail = text[max(start, end.start() - _LONGEST_ABBREVIATION) : end.start()]
+        if "\n" not in end.group() and _ABBREVIATION.search(tail):
             continue
         spans.append((start, end.end()))
         start = end.end()

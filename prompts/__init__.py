@@ -9,7 +9,19 @@ from string import Template
 
 __all__ = ["NAMES", "digest", "load"]
 
-NAMES = ("decompose", "judge", "adjudicate")
+NAMES = (
+    "system",
+    "judge_obligations",
+    "judge_holistic",
+    "judge_atomic_claims",
+    "judge_predicate_argument_qa",
+    "judge_compact_relation",
+    "judge_composition_graph",
+    "adjudicate",
+    "repair",
+    "decompose",
+)
+"""`system` goes before each `judge_*` (one a view) and `adjudicate`; `repair` asks anew for an unusable answer."""
 
 
 @cache
@@ -17,7 +29,7 @@ def load(name: str) -> Template:
     """The template of this name, with `$placeholders`. Raises `KeyError` naming the templates there are."""
     if name not in NAMES:
         raise KeyError(f"no prompt is called {name!r}; there are {', '.join(NAMES)}")
-    return Template((files(__name__) / f"{name}.txt").read_text(encoding="utf-8"))
+    return Template((files(__name__) / f"{name}.txt").read_text(encoding="utf-8").rstrip("\n"))
 
 
 @cache

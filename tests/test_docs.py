@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
+from admission.model_settings import ModelSettings
 from admission.settings import (
     EvidenceSettings,
     LedgerSettings,
@@ -22,6 +23,7 @@ DOCS = Path(__file__).parent.parent / "docs"
     [
         ("evidence", EvidenceSettings),
         ("verification", VerificationSettings),
+        ("models", ModelSettings),
         ("policy", PolicyRule),
         ("ledger", LedgerSettings),
         ("writes", WriteSettings),

@@ -4,30 +4,63 @@ import pytest
 
 import prompts
 
+ASKING = [name for name in prompts.NAMES if name.startswith("judge_") or name == "adjudicate"]
+
 
 @pytest.mark.parametrize(
     ("name", "places"),
     [
+        ("system", set()),
         ("decompose", {"fence", "memory"}),
-        ("judge", {"fence", "evidence", "statements"}),
-        ("adjudicate", {"fence", "evidence", "statement"}),
+        ("repair", {"problems", "ids"}),
+        *((name, {"fence", "evidence", "statements"}) for name in ASKING),
     ],
 )
-def test_a_template_has_exactly_its_places_and_fences_what_it_is_given(name: str, places: set[str]) -> None:
-    template = prompts.load(name)
-    assert set(template.get_identifiers()) == places  # type: ignore[attr-defined,unused-ignore]
-    text = template.substitute(dict.fromkeys(places, "X"))
-    assert "instruction" in text
+def test_a_template_has_exactly_its_places(name: str, places: set[str]) -> None:
+    assert set(prompts.load(name).get_identifiers()) == places
 
 
-def test_evidence_comes_before_the_question_so_that_its_prefix_can_be_shared() -> None:
-    for name, question in (("judge", "$statements"), ("adjudicate", "$statement")):
-        text = prompts.load(name).template
-        assert text.index("$evidence") < text.index(question)
+def test_there_is_a_prompt_for_each_view_and_one_for_the_adjudicator() -> None:
+    views = (
+        "holistic",
+        "atomic_claims",
+        "predicate_argument_qa",
+        "compact_relation",
+        "composition_graph",
+        "obligations",
+    )
+    assert sorted(ASKING) == sorted(["adjudicate", *(f"judge_{view}" for view in views)])
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_evidence_opens_the_prompt_and_the_statements_end_it_so_that_a_prefix_can_be_shared(name: str) -> None:
+    text = prompts.load(name).template
+    assert text.startswith("$fence\n$evidence\n$fence\n")
+    assert text.endswith("$statements")
+
+
+@pytest.mark.parametrize("name", ["system", "decompose"])
+def test_what_is_given_is_said_to_be_data_and_no_instruction(name: str) -> None:
+    assert "instruction" in prompts.load(name).template
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "usually happens",
+        "has to be stated",
+        "Mind who said it",
+        "planned or done",
+        "latest correction",
+        "Quote the words",
+    ],
+)
+def test_the_rules_that_stand_against_a_plausible_premise_go_before_every_question(rule: str) -> None:
+    assert rule in prompts.load("system").template
 
 
 def test_an_unknown_prompt_is_named_with_those_there_are() -> None:
-    with pytest.raises(KeyError, match="decompose, judge, adjudicate"):
+    with pytest.raises(KeyError, match=r"system, judge_obligations.*adjudicate"):
         prompts.load("persuade")
 
 

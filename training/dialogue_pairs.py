@@ -41,8 +41,33 @@ def from_claim(row: dict[str, Any], claim: dict[str, Any], rng: random.Random) -
     dated = rng.random() >= UNDATED
     premise = joined(line(speakers[turn["id"]], turn["time"] if dated else None, turn["text"]) for turn in shown)
     if rng.random() < RENAMED:
-        premise, text = _renamed(premise, text, set(speakers.values()), rng)
+        premise, (text,) = _renamed(premise, [text], set(speakers.values()), rng)
     return Pair(premise, text, label, "dialogues", kind)
+
+
+def from_twins(row: dict[str, Any], true: dict[str, Any], twin: dict[str, Any], rng: random.Random) -> list[Pair]:
+    """A true memory and its edited twin put to the same lines: the evidence of both among other turns, or the rest.
+
+    Now and then the true memory alone, with the speakers exchanged.
+    """
+    evidence = {*true["evidence"], *twin["evidence"]}
+    turns, labels = row["turns"], ["entailment", "contradiction" if twin["label"] == "contradicted" else "neutral"]
+    speakers = {turn["id"]: turn["speaker"] for turn in turns}
+    if rng.random() < REMOVED:
+        turns = [turn for turn in turns if turn["id"] not in evidence]
+        evidence, labels = set(), ["neutral", "neutral"]
+    elif rng.random() < SWAPPED and (swapped := _swapped(speakers, set(true["evidence"]), true["text"], rng)):
+        speakers, labels = swapped, ["not_entailment"]
+    shown = _chosen(turns, evidence, true["text"], rng)
+    dated = rng.random() >= UNDATED
+    premise = joined(line(speakers[turn["id"]], turn["time"] if dated else None, turn["text"]) for turn in shown)
+    texts = [true["text"], twin["text"]][: len(labels)]
+    if rng.random() < RENAMED:
+        premise, texts = _renamed(premise, texts, set(speakers.values()), rng)
+    return [
+        Pair(premise, text, label, "exchanges", true["kind"], twin=place == 1)
+        for place, (text, label) in enumerate(zip(texts, labels, strict=True))
+    ]
 
 
 def from_other(row: dict[str, Any], claim: dict[str, Any], other: dict[str, Any], rng: random.Random) -> Pair:
@@ -100,15 +125,15 @@ def _chosen(turns: Sequence[dict[str, Any]], evidence: set[str], text: str, rng:
     return [turn for turn in turns if turn["id"] in keep]
 
 
-def _renamed(premise: str, text: str, speakers: set[str], rng: random.Random) -> tuple[str, str]:
-    """The speakers under other names, in premise and claim alike."""
+def _renamed(premise: str, texts: list[str], speakers: set[str], rng: random.Random) -> tuple[str, list[str]]:
+    """The speakers under other names, in premise and claims alike."""
     people = sorted(speakers - {"Assistant"})
     renaming = dict(zip(people, rng.sample(NAMES, len(people)), strict=True))
     if not renaming:
-        return premise, text
+        return premise, texts
     pattern = re.compile(r"\b(" + "|".join(map(re.escape, people)) + r")\b")
-    replaced = [pattern.sub(lambda found: renaming[found.group()], part) for part in (premise, text)]
-    return replaced[0], replaced[1]
+    first, *rest = (pattern.sub(lambda found: renaming[found.group()], part) for part in (premise, *texts))
+    return first, rest
 
 
 def as_chat(pair: Pair, others: Sequence[str], rng: random.Random) -> Pair:

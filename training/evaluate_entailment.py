@@ -18,6 +18,7 @@ from sklearn.metrics import roc_auc_score
 from admission.records import Judgment, Question
 from admission.verifiers import entailment_weights
 from admission.verifiers.entailment import EntailmentVerifier
+from admission.verifiers.entailment_model import EntailmentNetwork
 from training import sources
 from training.evaluate_verifiers import on_dialogues
 from training.export_entailment import logits
@@ -28,9 +29,8 @@ SETS = ("mnli", "cad", "vitaminc", "foolmetwice", "feversymmetric", "scone", "ne
         "fragments", "med_help", "bigbench")  # fmt: skip
 
 
-def by_set(data: Path, size: int) -> dict[str, dict[str, float]]:
+def by_set(network: EntailmentNetwork, data: Path, size: int) -> dict[str, dict[str, float]]:
     """Per data set, on `size` test pairs: accuracy on the labels given, and AUC of entailed or not."""
-    network = entailment_weights.load()
     rng = random.Random(3)
     found: dict[str, dict[str, float]] = {}
     for source in SETS:
@@ -116,17 +116,19 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--data", type=Path, required=True, help="folder that holds nli/")
     options.add_argument("--dialogues", type=Path, default=DIALOGUES)
+    options.add_argument("--backbone", choices=sorted(entailment_weights.SHIPPED), default="mpnet")
     options.add_argument("--locomo", type=Path, help="folder of recorded writes and their twins, to measure only")
     options.add_argument("--pairs", type=int, default=300, help="test pairs a data set")
     arguments = options.parse_args()
     torch.set_num_threads(2)
-    verifier = EntailmentVerifier()
+    weights = entailment_weights.SHIPPED[arguments.backbone]
+    verifier = EntailmentVerifier(weights=weights)
     rows = dialogue_rows(arguments.dialogues)
     found: dict[str, object] = {"identity": verifier.identity, "dialogues": on_dialogues(verifier, rows)}
     found["claim_only_baseline"] = claim_only(rows)
     if arguments.locomo:
         found["locomo_twins"] = on_locomo(verifier, arguments.locomo)
-    found["sets"] = by_set(arguments.data, arguments.pairs)
+    found["sets"] = by_set(entailment_weights.load(weights), arguments.data, arguments.pairs)
     print(json.dumps(found, indent=1))
 
 

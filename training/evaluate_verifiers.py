@@ -18,11 +18,20 @@ import numpy as np
 from rank_bm25 import BM25Okapi
 from sklearn.metrics import roc_auc_score
 
+from admission.evaluation.reliability import calibration_error
 from admission.records import Judgment, Passage, Question
 from admission.text import terms
 from admission.verifiers import KINDS, Verifier
 from training.locomo import RETENTION, Recorded, recorded
-from training.verifier_data import DIALOGUES, LABELS, dialogue_claims, dialogue_purpose, dialogue_rows, question
+from training.verifier_data import (
+    DIALOGUES,
+    LABELS,
+    dialogue_claims,
+    dialogue_purpose,
+    dialogue_rows,
+    exchange_rows,
+    question,
+)
 
 RETRIEVED = 8
 
@@ -50,7 +59,7 @@ def on_dialogues(verifier: Verifier, rows: Sequence[dict[str, Any]]) -> dict[str
         "supported_retained": mean(said[holds]),
         "unsupported_admitted": mean(said[~holds]),
         "evidence_hit": mean(np.array([bool(hit) for hit in found])),
-        "calibration_error": calibration_error(support, holds),
+        "calibration_error": round(calibration_error(support, holds, "width"), 3),
         "milliseconds_each": round(1000 * seconds / len(claims), 2),
         "called": {
             truth: Counter(j.label for c, j in zip(claims, judgments, strict=True) if c.label == LABELS[truth])
@@ -61,6 +70,19 @@ def on_dialogues(verifier: Verifier, rows: Sequence[dict[str, Any]]) -> dict[str
             for kind, at in of_kind.items()
         },
     }
+
+
+def on_exchanges(verifier: Verifier) -> dict[str, Any]:
+    """The same on the held-out exchanges; and how often a true memory scores above its edited twin, by kind."""
+    rows = [row for row in exchange_rows() if dialogue_purpose(row["id"]) == "test"]
+    support = np.array([j.support for j in verifier.judge([claim.question for claim in dialogue_claims(rows)])])
+    kind = np.array([claim["kind"] for row in rows for claim in row["claims"][::2]])
+    won = (support[::2] > support[1::2]) + 0.5 * (support[::2] == support[1::2])
+    found = on_dialogues(verifier, rows)
+    found["twin_scored_lower"] = mean(won)
+    for name, figures in found["by_kind"].items():
+        figures["twin_scored_lower"] = mean(won[kind == name])
+    return found
 
 
 def on_locomo(verifier: Verifier, folder: Path) -> dict[str, Any]:
@@ -119,12 +141,6 @@ def area(truth: np.ndarray, scores: np.ndarray) -> float | None:
     return round(float(roc_auc_score(truth, scores)), 3) if 0 < truth.mean() < 1 else None
 
 
-def calibration_error(scores: np.ndarray, truth: np.ndarray, bins: int = 10) -> float:
-    """Expected calibration error over equally filled bins."""
-    parts = np.array_split(np.argsort(scores), bins)
-    return round(float(sum(len(p) * abs(scores[p].mean() - truth[p].mean()) for p in parts) / len(scores)), 3)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--verifier", choices=sorted(KINDS), required=True)
@@ -140,7 +156,11 @@ def main() -> None:
     torch.set_num_threads(options.threads)
     rows = dialogue_rows(options.data / "dialogues" / "train.jsonl" if options.data else DIALOGUES)
     verifier = KINDS[options.verifier](None)
-    found: dict[str, Any] = {"verifier": options.verifier, "dialogues": on_dialogues(verifier, rows)}
+    found: dict[str, Any] = {
+        "verifier": verifier.identity,
+        "dialogues": on_dialogues(verifier, rows),
+        "exchanges": on_exchanges(verifier),
+    }
     if options.locomo:
         found["locomo"] = on_locomo(verifier, options.locomo)
     text = json.dumps(found, indent=1)

@@ -1,29 +1,42 @@
-"""Make the shipped weight file from a run: averaged weights, temperature and thresholds fitted on calibration data."""
+"""Make the shipped weight file from a run: averaged weights, and what is fitted on calibration data."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import random
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from scipy.optimize import minimize_scalar
-from scipy.special import log_softmax
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
 
-from admission.records import Thresholds
+from admission.obligations import cover, split
+from admission.records import Candidate, Question
 from admission.verifiers import entailment_weights
 from admission.verifiers.entailment import EntailmentVerifier
 from admission.verifiers.entailment_model import EntailmentNetwork, encode_pairs
-from training import dialogue_pairs, sources
+from training import adapters, dialogue_pairs, sources
 from training.sources import Pair
-from training.verifier_data import DIALOGUES, dialogue_claims, dialogue_purpose, dialogue_rows
+from training.verifier_data import (
+    DIALOGUES,
+    Labelled,
+    dialogue_claims,
+    dialogue_purpose,
+    dialogue_rows,
+    exchange_rows,
+)
 
-PAIRS_A_SET = 400
 MAX_FALSE_CONTRADICTION = 0.03
 """Share of supported calibration claims that may be called contradicted."""
+LOST_AS_WHOLE, LOST_AS_PART = 0.12, 0.04
+"""Where a threshold on whole memories loses the first share of the true ones, it may lose the second by their parts."""
+MARGIN = 1e-6
+LEAST_ODDS = float(np.log(MARGIN / (1 - MARGIN))) + 1e-9
+"""What nothing to go by comes to."""
 
 
 def logits(network: EntailmentNetwork, pairs: list[Pair]) -> np.ndarray:
@@ -33,7 +46,8 @@ def logits(network: EntailmentNetwork, pairs: list[Pair]) -> np.ndarray:
     for start in range(0, len(order), 32):
         part = order[start : start + 32]
         with torch.inference_mode():
-            found[part] = network(**encode_pairs([(pairs[i].premise, pairs[i].claim) for i in part])).numpy()
+            encoded = encode_pairs(network.backbone, [(pairs[i].premise, pairs[i].claim) for i in part])
+            found[part] = network(**encoded).numpy()
     return found
 
 
@@ -50,57 +64,87 @@ def calibration_pairs(data: Path, dialogue_file: Path, size: int, seed: int) -> 
         if dialogue_purpose(row["id"]) == "calibration"
         for claim in row["claims"]
     ]
+    chosen["exchanges"] = [
+        dialogue_pairs.from_claim(row, claim, rng)
+        for row in exchange_rows()
+        if dialogue_purpose(row["id"]) == "calibration"
+        for claim in row["claims"]
+    ]
     return chosen
 
 
-def temperature(scores: np.ndarray, pairs: list[Pair]) -> float:
-    """The temperature with the least cross-entropy on pairs with one of the three labels."""
-    exact = [place for place, pair in enumerate(pairs) if pair.label != "not_entailment"]
-    labels = [sources.LABELS.index(pairs[place].label) for place in exact]
+def fitted(verifier: EntailmentVerifier, rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Calibration and thresholds of `verifier`, which gives the network's own odds, on the claims of `rows`.
 
-    def cost(log_temperature: float) -> float:
-        logs = log_softmax(scores[exact] / np.exp(log_temperature), axis=1)
-        return float(-logs[np.arange(len(labels)), labels].mean())
-
-    return round(float(np.exp(minimize_scalar(cost, bounds=(-1.0, 2.0), method="bounded").x)), 4)
-
-
-def thresholds(verifier: EntailmentVerifier, rows: list[dict[str, Any]]) -> Thresholds:
-    """Support: the best balanced accuracy on the claims of `rows`, averaged over its neighbourhood so that one claim
-    does not decide. Contradiction: the least number at which few supported claims are called contradicted."""
+    Calibration: a logistic of the odds (Platt scaling); `part`, in log-odds, is what a part of a memory is given, so
+    that few true memories are lost by a part that was judged alone. Support threshold: the best balanced accuracy,
+    averaged over its neighbourhood so that one claim does not decide. Contradiction threshold: the least number at
+    which few supported claims are called contradicted.
+    """
     claims = dialogue_claims(rows)
     judged = verifier.judge([claim.question for claim in claims])
-    support = np.array([j.support for j in judged])
-    against = np.array([j.contradiction for j in judged])
+    known = np.array([j.outcome == "judged" for j in judged])
     holds = np.array([claim.label == 0 for claim in claims])
+    refuted = np.array([claim.label == 2 for claim in claims])
+    odds = {"support": logit([j.support for j in judged]), "contradiction": logit([j.contradiction for j in judged])}
+    calibration: dict[str, Any] = {}
+    chances = {}
+    for name, truth in (("support", holds), ("contradiction", refuted)):
+        told = known & (odds[name] > LEAST_ODDS)
+        model = LogisticRegression(C=1e3).fit(odds[name][told, None], truth[told])
+        scale, shift = max(0.05, float(model.coef_[0, 0])), float(model.intercept_[0])
+        calibration[name] = [round(scale, 4), round(shift, 4)]
+        chances[name] = np.where(told, expit(scale * odds[name] + shift), 0.0)
+    parts = logit([j.support for j in verifier.judge(_parts([c for c in claims if c.label == 0]))])
+    whole = np.quantile(odds["support"][known & holds], LOST_AS_WHOLE)
+    calibration["part"] = round(max(0.0, float(whole - np.quantile(parts, LOST_AS_PART))), 3)
     grid = np.linspace(0.02, 0.98, 193)
+    support = chances["support"]
     balanced = np.array([((support[holds] >= t).mean() + (support[~holds] < t).mean()) / 2 for t in grid])
     smooth = np.convolve(np.pad(balanced, 10, mode="edge"), np.ones(21) / 21, mode="valid")
-    least = float(np.quantile(against[holds], 1.0 - MAX_FALSE_CONTRADICTION))
-    return Thresholds(support=round(float(grid[smooth.argmax()]), 3), contradiction=round(min(0.99, least + 1e-3), 3))
+    least = float(np.quantile(chances["contradiction"][holds], 1.0 - MAX_FALSE_CONTRADICTION))
+    thresholds = {
+        "support": round(float(grid[smooth.argmax()]), 3),
+        "contradiction": round(min(0.99, least + 1e-3), 3),
+    }
+    return {"calibration": calibration, "thresholds": thresholds}
 
 
-def export(run: Path, data: Path, dialogue_file: Path, output: Path) -> dict[str, object]:
-    """Write `output` from the checkpoint of `run`; returns the metadata written."""
-    state = torch.load(run / "checkpoint.pt", weights_only=True)
+def _parts(claims: list[Labelled]) -> list[Question]:
+    """The obligations of each claim that is more than one."""
+    asked = []
+    for claim in claims:
+        memory = claim.question.memory
+        obligations = cover(memory, split(Candidate(id="c", conversation="c", namespace=("c",), memory=memory)))
+        if len(obligations) > 1:
+            asked += [claim.question.model_copy(update={"obligation": o}) for o in obligations if o.text != memory]
+    return asked
+
+
+def logit(chances: Sequence[float]) -> np.ndarray:
+    inside = np.clip(chances, MARGIN, 1 - MARGIN)
+    return np.log(inside / (1 - inside))
+
+
+def export(arguments: argparse.Namespace) -> dict[str, object]:
+    """Write the weight file from the latest checkpoint of a run (see `options`); returns the metadata written."""
+    backbone, output = arguments.backbone, arguments.output or entailment_weights.SHIPPED[arguments.backbone]
+    state = torch.load(arguments.run / backbone / "checkpoint.pt", weights_only=True)
     step, elapsed, seen, _ = state["numbers"]
     described: dict[str, object] = {
         "step": step,
         "training_minutes": round(elapsed / 60, 1),
         "training_pairs": seen,
         "data": sorted(sources.SHARES),
-        "temperature": 1.0,
-        "support": 0.5,
-        "contradiction": 0.5,
+        "calibration": {"support": [1.0, 0.0], "contradiction": [1.0, 0.0], "part": 0.0},
+        "thresholds": {"support": 0.5, "contradiction": 0.5},
     }
-    entailment_weights.save(output, state["average"], described)
-    pairs = [p for part in calibration_pairs(data, dialogue_file, PAIRS_A_SET, seed=11).values() for p in part]
-    described["temperature"] = temperature(logits(entailment_weights.load(output), pairs), pairs)
-    entailment_weights.save(output, state["average"], described)
-    held = [row for row in dialogue_rows(dialogue_file) if dialogue_purpose(row["id"]) == "calibration"]
-    fitted = thresholds(EntailmentVerifier(weights=output), held)
-    described |= {"support": fitted.support, "contradiction": fitted.contradiction}
-    entailment_weights.save(output, state["average"], described)
+    average = adapters.shipped(state["average"])
+    entailment_weights.save(output, backbone, average, described)
+    rows = (*dialogue_rows(arguments.dialogues), *exchange_rows())
+    held = [row for row in rows if dialogue_purpose(row["id"]) == "calibration"]
+    described |= fitted(EntailmentVerifier(weights=output), held)
+    entailment_weights.save(output, backbone, average, described)
     return described
 
 
@@ -110,14 +154,15 @@ def options(description: str | None) -> argparse.ArgumentParser:
     parser.add_argument("--data", type=Path, required=True, help="folder that holds nli/")
     parser.add_argument("--dialogues", type=Path, default=DIALOGUES)
     parser.add_argument("--run", type=Path, default=Path(__file__).parent / "runs" / "entailment")
-    parser.add_argument("--output", type=Path, default=entailment_weights.WEIGHTS)
+    parser.add_argument("--backbone", choices=sorted(adapters.RECIPES), default="mpnet")
+    parser.add_argument("--output", type=Path, help="default: the weight file shipped for this backbone")
     return parser
 
 
 def main() -> None:
     arguments = options(__doc__).parse_args()
     torch.set_num_threads(2)
-    print(json.dumps(export(arguments.run, arguments.data, arguments.dialogues, arguments.output)))
+    print(json.dumps(export(arguments)))
 
 
 if __name__ == "__main__":

@@ -1,13 +1,15 @@
-"""Fits the panel's support thresholds together, on dialogues that no verifier was trained on.
+"""Fits the panel's thresholds together, on chats that no verifier was trained on.
 
     python -m training.fit_panel [--max-unsupported 0.13] [--write]
 
-Each held-out claim is a memory without citations: split into obligations, put to all three judges on its expanded
-view. First each judge's contradiction threshold is raised until it contradicts at most 2 % of the obligations of
-supported memories, for a contradiction is not outvoted. Then, of all combinations of support thresholds on a grid that
-admit at most `--max-unsupported` of the unsupported memories, the one that retains most is taken; rates are smoothed
-over neighbours on the grid, since the best single point of a few hundred claims is partly luck. The figures printed are
-cross-validated over dialogues. With `--write` the thresholds go to admission/data/panel.json, which
+Each held-out memory of the exchanges, true or edited, is written without citations: split into obligations, with itself
+as one more where no part says it all, and put to all three judges on its expanded view. Contradiction thresholds:
+each judge contradicts at most .5 % of the obligations of true memories, for a contradiction is not outvoted. Alignment
+ranks memories worst by far, so its support counts only where nine in ten of the memories it supports are true. The two
+that read premises are held to be equally strict: at every step each would lose the same share of the true memories; of
+these steps the one is taken that retains most while at most `--max-unsupported` of the edited memories are admitted.
+One number is fitted, since the best of many combinations on some hundred memories is mostly luck. The figures printed
+are cross-validated over chats. With `--write` the thresholds go to admission/data/panel.json, which
 `admission.verifiers.build_verifier` reads. Answers are kept in training/runs/panel by the judge's identity. Ten
 minutes, most of it the entailment model.
 """
@@ -16,36 +18,36 @@ from __future__ import annotations
 
 import argparse
 import json
-from itertools import product
 from pathlib import Path
 
 import numpy as np
-from scipy.ndimage import uniform_filter
 
 from admission.eligibility import admissible
 from admission.evidence import expanded_view
 from admission.history import History
 from admission.obligations import cover, split
 from admission.panel import blind
-from admission.records import Candidate, Judgment, Question, Turn, digest
+from admission.records import Candidate, Judgment, Obligation, Question, Turn, digest
+from admission.text import words
 from admission.verifiers import KINDS, PANEL_FILE, Verifier
-from training.verifier_data import DIALOGUES, dialogue_purpose, dialogue_rows
+from training.verifier_data import dialogue_purpose, exchange_rows
 
 JUDGES = ("entailment", "alignment", "adjudicator")
-GRID = np.round(np.arange(0.20, 0.96, 0.04), 2)
+LOST = np.round(np.arange(0.05, 0.70, 0.01), 2)
+"""Steps of strictness: the share of true memories that each reading judge alone would lose."""
 FOLDS = 5
-MAX_UNSUPPORTED = 0.13
-MAX_FALSE_CONTRADICTION = 0.02
+MAX_UNSUPPORTED = 0.10
+MAX_FALSE_CONTRADICTION = 0.005
+LEAST_PRECISION = 0.9
 RUNS = Path(__file__).parent / "runs" / "panel"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--dialogues", type=Path, default=DIALOGUES)
     parser.add_argument("--max-unsupported", type=float, default=MAX_UNSUPPORTED)
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
-    rows = [row for row in dialogue_rows(arguments.dialogues) if dialogue_purpose(row["id"]) != "train"]
+    rows = [row for row in exchange_rows() if dialogue_purpose(row["id"]) != "train"]
     memories, questions, owner = _questions(rows)
     support = np.zeros((len(JUDGES), len(questions)))
     refuted = np.zeros((len(JUDGES), len(questions)), dtype=bool)
@@ -62,22 +64,30 @@ def main() -> None:
         contradiction[kind] = round(max(float(cut), judge.thresholds.contradiction), 3)
         refuted[number] = against >= contradiction[kind]
         judged[number] = [answer.outcome == "judged" for answer in answers]
-    kept = np.stack(
-        [_kept(support, refuted, judged, owner, len(memories), cuts) for cuts in product(GRID, repeat=len(JUDGES))]
-    )
+    lowest = np.ones((len(JUDGES), len(memories)))
+    for number in range(len(JUDGES)):
+        np.minimum.at(lowest[number], owner, support[number])
+    first, third = (np.quantile(lowest[number][label], LOST) for number in (0, 2))
+    sure = _precise(lowest[1], label)
+    cuts = [(a, sure, c) for a, c in zip(first.round(3), third.round(3), strict=True)]
+    kept = np.stack([_kept(support, refuted, judged, owner, len(memories), cut) for cut in cuts])
     group = np.array([row["id"] for row, _ in memories])
-    print(f"{len(memories)} memories of {len(rows)} dialogues, {len(questions)} obligations with evidence")
+    print(f"{len(memories)} memories of {len(rows)} chats, {len(questions)} obligations")
     bound = arguments.max_unsupported
     _cross_validate(kept, label, group, bound)
     best = _best(kept, label, bound)
-    cuts = list(product(GRID, repeat=len(JUDGES)))[best]
-    print("thresholds", dict(zip(JUDGES, map(float, cuts), strict=True)), _rates(kept[best], label))
+    chosen = dict(zip(JUDGES, map(float, cuts[best]), strict=True))
+    print("thresholds", chosen, "contradiction", contradiction, _rates(kept[best], label))
     if arguments.write:
         fitted = {
-            kind: {"support": float(cut), "contradiction": contradiction[kind]}
-            for kind, cut in zip(JUDGES, cuts, strict=True)
+            kind: {"support": round(cut, 3), "contradiction": contradiction[kind]} for kind, cut in chosen.items()
         }
         PANEL_FILE.write_text(json.dumps(fitted, indent=1) + "\n")
+
+
+def _precise(lowest: np.ndarray, label: np.ndarray) -> float:
+    """The least threshold at which, of the memories supported in all their obligations, enough are true."""
+    return float(next(cut for cut in np.arange(0.5, 1.0, 0.01) if label[lowest >= cut].mean() >= LEAST_PRECISION))
 
 
 def _answers(judge: Verifier, asked: list[Question]) -> list[Judgment]:
@@ -99,6 +109,8 @@ def _questions(rows: list[dict]) -> tuple[list[tuple[dict, dict]], list[Question
         for claim in row["claims"]:
             candidate = Candidate(id="c", conversation=row["id"], namespace=("d",), memory=claim["text"])
             obligations = cover(claim["text"], split(candidate))
+            if len(obligations) > 1 and all(words(o.text) != words(claim["text"]) for o in obligations):
+                obligations = (*obligations, Obligation(id="whole", text=claim["text"], type="relation"))
             view = expanded_view(history, candidate, obligations)
             for obligation in obligations:
                 passages = admissible(view.passages, obligation.text, history)
@@ -136,11 +148,9 @@ def _rates(kept: np.ndarray, label: np.ndarray) -> dict[str, float]:
 
 
 def _best(kept: np.ndarray, label: np.ndarray, bound: float) -> int:
-    shape = (len(GRID),) * len(JUDGES)
-    retention, unsupported = (
-        uniform_filter(kept[:, rows].mean(axis=1).reshape(shape), size=3, mode="nearest") for rows in (label, ~label)
-    )
-    return int(np.where(unsupported <= bound, retention, 0.0).argmax())
+    """The first step, from the most lenient, that keeps to the bound; the strictest where none does."""
+    unsupported = kept[:, ~label].mean(axis=1)
+    return int(np.argmax(unsupported <= bound)) if (unsupported <= bound).any() else len(LOST) - 1
 
 
 def _cross_validate(kept: np.ndarray, label: np.ndarray, group: np.ndarray, bound: float) -> None:

@@ -1,13 +1,12 @@
-"""What alignment and adjudicator have in common when they are fitted: dialogue rows by purpose, and thresholds."""
+"""What the alignment verifier is fitted on, by purpose, and how its thresholds are chosen."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from training.composed import composed
 from training.verifier_data import (
     DIALOGUES,
     Labelled,
@@ -15,33 +14,31 @@ from training.verifier_data import (
     dialogue_claims,
     dialogue_purpose,
     dialogue_rows,
-    summaries,
+    exchange_rows,
 )
 
-
-def dialogue_sets(seed: int) -> dict[str, list[Labelled]]:
-    """Claims of the project's dialogues by purpose; to learn from and to test with, also what is made from them."""
-    rows = dialogue_rows(DIALOGUES)
-    parts = {name: [r for r in rows if dialogue_purpose(r["id"]) == name] for name in ("train", "calibration", "test")}
-    return {
-        "train": _with_made(parts["train"], seed),
-        "calibration": dialogue_claims(parts["calibration"]),
-        "test": _with_made(parts["test"], seed + 1),
-    }
+MADE = ("removed", "unrelated")
+"""What is made from true claims besides: their evidence taken away, and another chat put in its place."""
 
 
-def _with_made(rows: list[dict[str, Any]], seed: int) -> list[Labelled]:
-    return [*dialogue_claims(rows), *counterfactuals(rows, seed), *composed(rows, seed)]
+def sets_by_purpose(seed: int) -> dict[str, list[Labelled]]:
+    """Claims of dialogues and exchanges, to learn from, to fit thresholds on and to test with; no chat is in two.
+
+    An exchange's true memory stands right before its edited twin, both with the source `exchanges`.
+    """
+    chats = {"dialogues": dialogue_rows(DIALOGUES), "exchanges": exchange_rows()}
+    found: dict[str, list[Labelled]] = {"train": [], "calibration": [], "test": []}
+    for purpose, rows in found.items():
+        for source, listed in chats.items():
+            chosen = [row for row in listed if dialogue_purpose(row["id"]) == purpose]
+            rows.extend(replace(claim, source=source) for claim in dialogue_claims(chosen))
+            if purpose != "calibration":
+                rows.extend(_made(chosen, seed))
+    return found
 
 
-def chats(data: Path) -> dict[str, list[Labelled]]:
-    """SummEdits' chats to learn from and to test with; a chat is wholly in one of them."""
-    rows = summaries(data / "nli" / "summedits.jsonl.gz")
-    held = [dialogue_purpose(row.question.obligation.id.split("/")[0]) == "test" for row in rows]
-    return {
-        "train": [row for row, out in zip(rows, held, strict=True) if not out],
-        "test": [row for row, out in zip(rows, held, strict=True) if out],
-    }
+def _made(rows: list[dict[str, Any]], seed: int) -> list[Labelled]:
+    return [row for row in counterfactuals(rows, seed) if row.source in MADE]
 
 
 def threshold(scores: np.ndarray, positive: np.ndarray) -> float:

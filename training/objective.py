@@ -1,4 +1,4 @@
-"""The loss both trained verifiers learn by, for labels that do not always tell the two other classes apart."""
+"""The loss the networks learn by, for labels that do not always tell the two other classes apart."""
 
 from __future__ import annotations
 

@@ -16,34 +16,42 @@ KEPT_FOR_TRAINING = ("fmt_dev", "fever_symmetric_dev")
 CALIBRATION = ("cad_dev",)
 
 SHARES = {
-    "vitaminc": 0.28,
-    "mnli": 0.22,
-    "cad": 0.10,
-    "negation_nli": 0.05,
-    "scone": 0.05,
-    "foolmetwice": 0.04,
+    "exchanges": 0.24,
+    "dialogues": 0.16,
+    "vitaminc": 0.18,
+    "mnli": 0.18,
+    "cad": 0.08,
+    "negation_nli": 0.04,
+    "scone": 0.04,
+    "foolmetwice": 0.03,
+    "feversymmetric": 0.01,
+    "fragments": 0.01,
+    "med_help": 0.01,
     "cider": 0.01,
-    "fragments": 0.02,
-    "feversymmetric": 0.02,
-    "med_help": 0.02,
     "q2": 0.008,
     "summedits": 0.002,
-    "dialogues": 0.17,
 }
-"""Share of training pairs by source. `dialogues` pairs are made in dialogue_pairs.py."""
+"""Share of draws by source. Those of `dialogues` and `exchanges` are made in dialogue_pairs.py, the latter by twos."""
+
+OWN = ("dialogues", "exchanges")
+"""Sources of the project's own."""
 
 EVALUATION_ONLY = ("wice", "bigbench")
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A premise, a claim about it, and one of `LABELS`; `not_entailment` says no more than that."""
+    """A premise, a claim about it, and one of `LABELS`; `not_entailment` says no more than that.
+
+    `twin`: the claim is an edit of the pair's before it, which has the same premise.
+    """
 
     premise: str
     claim: str
     label: str
     source: str
     part: str
+    twin: bool = False
 
 
 def pairs(data: Path, source: str) -> Iterator[Pair]:

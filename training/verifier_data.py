@@ -1,18 +1,17 @@
-"""The dialogues and what is held out of them, and labelled questions made from dialogues and NLI files."""
+"""The project's own chats, what is held out of them, and labelled questions made from them."""
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 import random
-import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from admission.records import Obligation, Passage, Question
+from training import exchanges
 
 DIALOGUES = Path(__file__).parent / "data" / "dialogues.jsonl"
 """The project's own dialogues with labelled claims, one JSON object a line."""
@@ -20,31 +19,6 @@ DIALOGUES = Path(__file__).parent / "data" / "dialogues.jsonl"
 LABELS = {"entailment": 0, "neutral": 1, "contradiction": 2, "not_entailment": 3,
           "supported": 0, "insufficient": 1, "contradicted": 2}  # fmt: skip
 """0 supported, 1 insufficient, 2 contradicted, 3 not supported (which of the two is not known)."""
-
-NLI_TRAIN = {
-    "mnli": ("mnli_train", 16000),
-    "cad": ("cad_train", 8330),
-    "vitaminc": ("vitaminc_train", 16000),
-    "scone": ("scone_train", 4000),
-    "negation_nli": ("negnli_", 2500),
-    "fragments": ("_train", 1500),
-    "foolmetwice": ("fmt_dev", 1169),
-    "wice": ("wice_claim_dev", 349),
-    "q2": ("q2_dialog", 599),
-}
-"""File -> (what its training splits are called, how many pairs are taken)."""
-
-NLI_HELD_OUT = {
-    "mnli": ("mnli_val", 600),
-    "cad": ("cad_test", 600),
-    "vitaminc": ("vitaminc_test", 600),
-    "scone": ("scone_test", 300),
-    "wice": ("wice_claim_test", 358),
-    "foolmetwice": ("fmt_test", 400),
-}
-
-SUMMARY_SPLITS = ("summedits_samsum", "summedits_sales_call", "summedits_qmsumm")
-_SPEAKER = re.compile(r"(?:(?<=^)|(?<=\s))(\[?[A-Z][\w'-]*(?: [A-Z][\w'-]*)?\]?):\s")
 
 
 @dataclass(frozen=True)
@@ -89,6 +63,20 @@ def turn_passages(turns: Sequence[dict[str, str]]) -> list[Passage]:
 def dialogue_rows(path: Path) -> list[dict[str, Any]]:
     """The dialogues of a file like `DIALOGUES`."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
+
+
+def exchange_rows(folder: Path = exchanges.FOLDER) -> list[dict[str, Any]]:
+    """The written exchanges in the form of `dialogue_rows`: true memories at even places, each followed by its twin."""
+    return [
+        {
+            "id": chat.id,
+            "turns": [
+                {**asdict(turn), "role": "assistant" if turn.speaker == "Assistant" else "user"} for turn in chat.turns
+            ],
+            "claims": [{**asdict(claim), "evidence": list(claim.evidence)} for claim in chat.claims],
+        }
+        for chat in exchanges.exchanges(folder)
+    ]
 
 
 def dialogue_claims(rows: Sequence[dict[str, Any]]) -> list[Labelled]:
@@ -140,39 +128,3 @@ def _exchanged(passages: Sequence[Passage], claim: dict[str, Any]) -> list[Passa
     (one,) = named
     new = {one: others[0], others[0]: one}
     return [p.model_copy(update={"speaker": new.get(p.speaker or "", p.speaker)}) for p in passages]
-
-
-def summaries(path: Path) -> list[Labelled]:
-    """SummEdits' chats with summaries of them, true or minimally edited; each chat line is a passage."""
-    made = []
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        rows = [row for row in map(json.loads, file) if row["file"] in SUMMARY_SPLITS]
-    for n, row in enumerate(rows):
-        parts = _SPEAKER.split(row["premise"])[1:]
-        turns = [
-            {"id": f"t{i}", "role": "user", "speaker": speaker.strip("[]"), "text": text.strip(" .") + "."}
-            for i, (speaker, text) in enumerate(zip(parts[::2], parts[1::2], strict=True), start=1)
-            if text.strip(" .")
-        ]
-        chat = hashlib.sha256(row["premise"].encode()).hexdigest()[:12]
-        if turns:
-            asked = question(row["hypothesis"], turn_passages(turns), f"{chat}/{n}")
-            made.append(Labelled(asked, LABELS[row["label"]], "summaries", row["file"]))
-    return made
-
-
-def nli_pairs(folder: Path, wanted: dict[str, tuple[str, int]], seed: int, max_words: int = 90) -> Iterator[Labelled]:
-    """A seeded sample of each file's split. Long premises are left out: passages of a chat are short."""
-    for name, (split, count) in wanted.items():
-        with gzip.open(folder / f"{name}.jsonl.gz", "rt", encoding="utf-8") as file:
-            rows = [row for row in map(json.loads, file) if split in row["file"]]
-        rows = [row for row in rows if len(row["premise"].split()) + len(row["hypothesis"].split()) <= max_words]
-        random.Random(seed).shuffle(rows)
-        for n, row in enumerate(rows[:count]):
-            text = row["premise"]
-            passage = Passage(
-                id="p", turn_id="p", position=0, role="user", text=text, origin="conversation", end=len(text)
-            )
-            yield Labelled(
-                question(row["hypothesis"], [passage], f"{name}/{n}"), LABELS[row["label"]], name, row["file"]
-            )

@@ -8,6 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from admission.cli.audit import audit
+from admission.cli.calibrate import calibrate
 from admission.cli.demo import demo
 from admission.cli.export import export
 from admission.cli.list_reports import list_reports
@@ -45,6 +46,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(audit)
+app.command()(calibrate)
 app.command()(demo)
 app.command("list")(list_reports)
 app.command()(show)

@@ -22,7 +22,11 @@ def audit(
     config: Config = None,
     setting: Annotated[str | None, typer.Option(help="citation_only or expanded.")] = None,
     view: Annotated[
-        str | None, typer.Option(help="How a memory is put to the verifiers: obligations, holistic.")
+        str | None,
+        typer.Option(
+            help="How a memory is put to the judges: holistic, atomic_claims, predicate_argument_qa, compact_relation,"
+            " composition_graph or obligations."
+        ),
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first N writes of the input.")] = None,
     html: Annotated[Path | None, typer.Option(help="Also write the run as one HTML page.")] = None,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from admission.language import is_foreign
 from admission.obligations.clauses import Head, Token, find_head, is_finite, is_ing, kinds, tokenise
 from admission.obligations.coordination import conjuncts
-from admission.obligations.layout import looks_like_data, statements
+from admission.obligations.layout import claimless, is_question, looks_like_data, statements
 from admission.obligations.qualifications import attributed, denials, is_time, restricted, type_of, without_time
 from admission.obligations.references import Subject, stand_alone, subject_of
 from admission.obligations.relations import (
@@ -19,7 +20,7 @@ from admission.obligations.relations import (
     linked_words,
     second_side,
 )
-from admission.obligations.vocabulary import ATTRIBUTION_PHRASES, HEDGES, LINKS, PREPOSITIONS
+from admission.obligations.vocabulary import ATTRIBUTION_PHRASES, HEDGES, LINKS, PREPOSITIONS, RELATIVE
 from admission.records import Candidate, Obligation, ObligationType
 from admission.text import word_set
 
@@ -27,6 +28,8 @@ MOST = 24
 # Characters of a sentence that is still read by rule.
 _LONGEST = 700
 _ADDERS = word_set("which who whose where including such especially")
+_BRACKET = re.compile(r"\s\((?P<clause>[^()\n]{5,300})\)")
+_AND = re.compile(r"^\s*(?:and|but|also|by the way|btw|note that)\b[\s,]*", re.IGNORECASE)
 _LINKERS = word_set("however also additionally moreover furthermore currently overall recently last next")
 
 
@@ -47,6 +50,8 @@ def split(candidate: Candidate) -> tuple[Obligation, ...]:
     """
     found = statements(candidate.memory)
     english = not is_foreign(candidate.memory)
+    if english:
+        found = [part for text in found for part in _bracketed(text)]
     if len(found) > MOST:
         return numbered([Draft(b, type_of(b) if english else "fact") for b in _blocks(found, english)])
     groups: list[list[Draft]] = []
@@ -68,6 +73,31 @@ def split(candidate: Candidate) -> tuple[Obligation, ...]:
         subject = subject_of(alone) or subject
         tied_before = tied
     return numbered(_bounded(standing, groups))
+
+
+def _bracketed(text: str) -> list[str]:
+    """A sentence, and the clauses it has in brackets as sentences after it: "Bo (he is 40) sings." claims two things.
+
+    A clause that "and" or "but" adds gets the sentence's subject where it has none. What is no clause ("(May 2023)"),
+    or says of something that is in doubt ("(who sings)", "(called Mimi)"), stays where it is.
+    """
+    if "(" not in text or len(text) > _LONGEST or looks_like_data(text) or text.startswith("```"):
+        return [text]
+    outer, inner = text, list[str]()
+    for match in _BRACKET.finditer(text):
+        clause = _AND.sub("", match["clause"]).strip(" .,;")
+        tokens = tokenise(clause)
+        head = find_head(tokens, 0, 40)
+        if head is None or is_question(match["clause"]) or tokens[0].low in RELATIVE:
+            continue
+        if not head.has_subject:
+            who = subject_of(text[: match.start()] + text[match.end() :])
+            if who is None or clause == match["clause"].strip(" .,;"):
+                continue
+            clause = f"{who.text} {clause}"
+        outer = outer.replace(match.group(), "", 1)
+        inner.append(_closed(_capital(clause)))
+    return [outer, *inner] if inner and not claimless(outer) else [text]
 
 
 def numbered(drafts: Sequence[Draft]) -> tuple[Obligation, ...]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from admission.records import STATUSES, Report
 from admission.reports.marks import Marked, marked_passages, told_by
 from admission.reports.safe import printable
-from admission.reports.sentences import explanation, finding_sentence
+from admission.reports.sentences import explanation, finding_sentence, seen
 from admission.reports.summary import summarise
 from admission.reports.text import proportion_cells, record_rows
 
@@ -56,6 +56,7 @@ def page(reports: Iterable[Report], *, title: str, metrics: dict[str, Proportion
         cards=[_card(number, report) for number, report in enumerate(shown, 1)],
         told_by=told_by,
         finding_sentence=finding_sentence,
+        seen=seen,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from admission.records import Action, Finding, Judgment, Report
+from admission.records import Action, Check, Finding, Judgment, Report
 from admission.reports.safe import one_line
 
 _LEAD: dict[Action, str] = {
@@ -24,6 +24,7 @@ _AFTERWARDS: dict[Action, str] = {
 _SUPPORTED = ("admitted", "repaired")
 _STORED = ("persist", "persist_marked")
 _QUOTED_CHARS = 160
+_WITHOUT: dict[Check, str] = {"removed": "without its evidence", "unrelated": "by unrelated passages"}
 
 
 def headline(report: Report) -> str:
@@ -66,6 +67,13 @@ def finding_sentence(finding: Finding) -> str:
         "insufficient": "Not shown by the passages",
     }[finding.label]
     return f"{what}; {_settled(finding)}."
+
+
+def seen(judgment: Judgment) -> str:
+    """What a judgment was made on: its view, or the counterfactual of it."""
+    if judgment.check is None:
+        return judgment.view
+    return f"{judgment.view}, {'evidence removed' if judgment.check == 'removed' else 'unrelated passages'}"
 
 
 def turns(ids: Iterable[str]) -> str:
@@ -122,6 +130,8 @@ def _open(finding: Finding, report: Report) -> str:
     if silent:
         verb = "failed on" if silent[0].outcome == "failed" else "could not judge"
         return f"a verifier {verb} {quote} ({one_line(silent[0].reason, 120) or 'no reason given'})"
+    if (unmoved := _unmoved(finding)) is not None:
+        return f"a verifier finds {quote} supported {_WITHOUT[unmoved]} too, so that support does not count"
     if not report.views.citation_only and not report.views.expanded:
         return f"there was no earlier conversation to check {quote} against"
     if finding.view == "citation_only" and not report.views.expanded:
@@ -133,7 +143,16 @@ def _all_abstained(finding: Finding) -> list[Judgment]:
     return list(finding.judgments) if all(j.outcome == "abstained" for j in finding.judgments) else []
 
 
+def _unmoved(finding: Finding) -> Check | None:
+    """The counterfactual in which support stood that the evidence does not carry, if one did."""
+    return next((j.check for j in finding.judgments if j.unmoved), None)
+
+
 def _settled(finding: Finding) -> str:
+    if (unmoved := _unmoved(finding)) is not None:
+        return f"a verifier finds it supported {_WITHOUT[unmoved]} too, so that support does not count"
+    if any(j.check is not None and j.outcome == "failed" for j in finding.judgments):
+        return "a verifier failed while its support was checked, and what is not checked is not kept"
     if finding.resolved_by == "agreement":
         return "both verifiers agree"
     if finding.resolved_by == "adjudication":

@@ -14,7 +14,7 @@ from rich.text import Text
 from admission.records import Finding, Judgment, Label, Report, Status
 from admission.reports.marks import Mark, marked_passages, told_by
 from admission.reports.safe import one_line, printable
-from admission.reports.sentences import explanation, finding_sentence, headline
+from admission.reports.sentences import explanation, finding_sentence, headline, seen
 from admission.reports.summary import Proportion, Summary
 
 _STATUS: dict[Status, tuple[str, str]] = {
@@ -127,7 +127,7 @@ def _judgments_table(judgments: Iterable[Judgment]) -> Table:
         label = Text(f"{sign} {judgment.label}", style=style) if judged else Text(judgment.outcome, style="yellow")
         table.add_row(
             Text(one_line(judgment.verifier)),
-            judgment.view,
+            seen(judgment),
             f"{judgment.support:.2f}" if judged else "-",
             f"{judgment.contradiction:.2f}" if judged else "-",
             label,
@@ -168,6 +168,8 @@ def record_rows(report: Report) -> Iterator[tuple[str, str]]:
     usage = report.usage
     tokens = f", {usage.input_tokens} tokens in, {usage.output_tokens} out" if usage.input_tokens else ""
     yield "verifier calls", f"{usage.calls}{tokens}, {usage.cache_hits} from cache"
+    if checks := sum(j.check is not None for f in report.obligations for j in f.judgments):
+        yield "judgments of the check", f"{checks} (does support fall without its evidence?)"
     yield "time", ", ".join(f"{one_line(name)} {value:.1f} ms" for name, value in report.timing_ms.items()) or "-"
     for reason in report.reasons:
         yield "reason", one_line(reason)

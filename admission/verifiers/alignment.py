@@ -16,7 +16,8 @@ from admission.language import all_foreign, is_foreign
 from admission.records import Judgment, Question, Thresholds
 from admission.verifiers import minilm
 from admission.verifiers.alignment_features import FEATURES, best_turns, features, unmatched_words
-from admission.verifiers.alignment_note import note_on
+from admission.verifiers.alignment_note import doubts, note_on
+from admission.verifiers.alignment_structure import Structure, structure
 from admission.verifiers.checks import Check, Evidence, gather, read, run_checks
 from admission.verifiers.checks.reading import PERSONAL, read_passages
 from admission.verifiers.protocol import Verifier
@@ -70,11 +71,12 @@ def shipped() -> Calibration:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One question measured: the alignment, its ranked sentences, and what the checks found."""
+    """One question measured: the alignment, its ranked sentences, what the checks found, and clauses compared."""
 
     alignment: Alignment
     evidence: Evidence
     checks: tuple[Check, ...]
+    structure: Structure
 
 
 def compare(question: Question, encoder: StateEncoder) -> Comparison:
@@ -82,7 +84,7 @@ def compare(question: Question, encoder: StateEncoder) -> Comparison:
     statement = read(question.obligation.text)
     alignment = align(statement, question.passages, encoder)
     evidence = gather(statement, alignment.sentences, alignment.by_sentence())
-    return Comparison(alignment, evidence, run_checks(statement, evidence, alignment.part))
+    return Comparison(alignment, evidence, run_checks(statement, evidence, alignment.part), structure(alignment))
 
 
 class AlignmentVerifier(Verifier):
@@ -128,7 +130,7 @@ class AlignmentVerifier(Verifier):
         if reason:
             return Judgment.abstained(self.name, question.view, reason)
         found = compare(question, self._encoder)
-        vector = features(found.alignment, found.evidence, found.checks)
+        vector = features(found.alignment, found.evidence, found.checks, found.structure)
         fitted = self._calibration
         conflict = any(check.state == "conflict" for check in found.checks)
         chosen = best_turns(found.alignment)
@@ -140,7 +142,7 @@ class AlignmentVerifier(Verifier):
             support=_logistic(vector, fitted.support, fitted.support_intercept),
             contradiction=_logistic(vector, fitted.contradiction, fitted.contradiction_intercept) if conflict else 0.0,
             evidence=_turns([question.passages[p].turn_id for p in chosen], found.checks),
-            note=note_on(found.checks, unmatched_words(found.alignment, chosen)),
+            note=note_on(found.checks, unmatched_words(found.alignment, chosen), doubts(found.structure)),
         )
 
     def _unjudgeable(self, question: Question) -> str:

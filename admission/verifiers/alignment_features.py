@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from admission.verifiers.alignment_links import linked
+from admission.verifiers.alignment_structure import ASPECTS, Structure
 from admission.verifiers.checks import KINDS, Check
 from admission.verifiers.checks.links import link_of
 from admission.verifiers.checks.reading import Evidence
@@ -28,30 +30,35 @@ FEATURES = (
     "linked_parts", "own", "own_lead", "named_subject", "length", "spread",
     *(f"{kind}_{state}" for kind in KINDS for state in ("ok", "missing", "conflict")),
     *(f"{kind}_conflict_aligned" for kind in ALIGNED_CONFLICTS),
+    "fit", "fit_turn", "fit_lead", "displaced",
+    *(f"{aspect}_{what}" for aspect in ASPECTS for what in ("lost", "lost_in_turn", "lead")),
+    "reason_strong", "reason_loose", "reason_lacks", "reason_reversed", "reason_elsewhere",
+    "course_strong", "course_loose", "course_lacks", "course_reversed", "course_elsewhere",
 )  # fmt: skip
 """Names of the features, in the order of the vector."""
 
 
-def features(alignment: Alignment, evidence: Evidence, checks: Sequence[Check]) -> NDArray[np.float64]:
+def features(
+    alignment: Alignment, evidence: Evidence, checks: Sequence[Check], structured: Structure
+) -> NDArray[np.float64]:
     """(len(FEATURES),) numbers in [0, 1]. `evidence` is ranked by the alignment's sentence coverage."""
     said = float(alignment.by_sentence().max(initial=0.0))
-    sentence = max((alignment.coverage(np.array([s.index])) for s in alignment.sentences), default=0.0)
+    sentence = float((alignment.share @ alignment.matches).max(initial=0.0))
     chosen = best_turns(alignment)
-    columns = np.flatnonzero(np.isin(alignment.passage_of, chosen))
-    first = np.flatnonzero(alignment.passage_of == chosen[0])
+    first = alignment.passage_of == chosen[0]
     best = alignment.matches.max(axis=1, initial=0.0)
-    within = alignment.matches[:, columns].max(axis=1, initial=0.0)
-    weights = alignment.weights / alignment.weights.sum()
+    within = alignment.by_passage[:, chosen].max(axis=1)
+    weights = alignment.share
     cosines = np.sort(alignment.cosines)[::-1]
     own, lead, named = _by_subject(alignment, evidence)
     # A conflict tells most where the same sentence says nearly all of the rest.
     steep = float(np.clip((said - 0.5) / 0.3, 0.0, 1.0))
     values = {
         "sentence": sentence,
-        "turn": alignment.coverage(first),
-        "turns": alignment.coverage(columns),
-        "window": max(_window(alignment, p) for p in range(len(cosines))),
-        "everywhere": alignment.coverage(),
+        "turn": float(weights @ alignment.by_passage[:, chosen[0]]),
+        "turns": float(weights @ within),
+        "window": _window(alignment),
+        "everywhere": float(weights @ best),
         "exact_turn": float((alignment.exact[:, first].any(axis=1) * weights).sum()),
         "exact_everywhere": float((alignment.exact.any(axis=1) * weights).sum()),
         "weakest": _lowest(best, alignment.weights, 0),
@@ -74,39 +81,57 @@ def features(alignment: Alignment, evidence: Evidence, checks: Sequence[Check]) 
         values[f"{check.kind}_{check.state}"] = check.strength
         if check.state == "conflict" and check.kind in ALIGNED_CONFLICTS:
             values[f"{check.kind}_conflict_aligned"] = check.strength * steep
+    values.update(_structured(structured))
     return np.array([values.get(name, 0.0) for name in FEATURES])
+
+
+def _structured(found: Structure) -> dict[str, float]:
+    """How much of the alignment is left where clauses have to agree, and how the parts of a link stand joined."""
+    plain, turns = found.coverage(), found.by_turn()
+    values = {"displaced": max(0.0, plain - float(turns.max(initial=0.0)))}
+    for aspect in ASPECTS:
+        fitted = found.by_turn(aspect)
+        lost = turns - fitted
+        best = int(np.argmax(turns)) if len(turns) else 0
+        values[f"{aspect}_lost"] = max(0.0, plain - found.coverage(aspect))
+        values[f"{aspect}_lost_in_turn"] = float(lost[best]) if len(turns) else 0.0
+        values[f"{aspect}_lead"] = float(np.clip(0.5 + fitted.max(initial=0.0) - lost.max(initial=0.0), 0.0, 1.0))
+    values["fit"], values["fit_turn"] = found.coverage("all"), float(found.by_turn("all").max(initial=0.0))
+    values["fit_lead"] = values["fit_turn"] / max(0.05, float(turns.max(initial=0.0)))
+    link = linked(found)
+    if link.kind:
+        group = "reason" if link.kind in ("cause", "purpose") else "course"
+        values[f"{group}_strong"], values[f"{group}_loose"] = link.strong, link.loose
+        values[f"{group}_lacks"] = 1.0 - link.strong
+        values[f"{group}_reversed"], values[f"{group}_elsewhere"] = link.reversed, link.elsewhere
+    return values
 
 
 def best_turns(alignment: Alignment) -> list[int]:
     """Passages that carry the alignment, the strongest first: each further one adds a worthwhile share of coverage."""
-    passages = range(len(alignment.cosines))
-    alone = [
-        alignment.coverage(np.flatnonzero(alignment.passage_of == p)) + 0.2 * alignment.cosines[p] for p in passages
-    ]
-    chosen = [int(np.argmax(alone))]
-    reached = alignment.coverage(np.flatnonzero(alignment.passage_of == chosen[0]))
-    while len(chosen) < min(_MOST_TURNS, len(alone)):
-        rest = [p for p in passages if p not in chosen]
-        gains = [
-            alignment.coverage(np.flatnonzero(np.isin(alignment.passage_of, [*chosen, p]))) - reached for p in rest
-        ]
-        if max(gains) < _WORTH_ADDING:
+    within = alignment.by_passage
+    chosen = [int(np.argmax(alignment.share @ within + 0.2 * alignment.cosines))]
+    reached = within[:, chosen[0]]
+    while len(chosen) < _MOST_TURNS:
+        gains = alignment.share @ (np.maximum(within, reached[:, None]) - reached[:, None])
+        if gains.max() < _WORTH_ADDING:
             break
-        chosen.append(rest[int(np.argmax(gains))])
-        reached += max(gains)
+        chosen.append(int(np.argmax(gains)))
+        reached = np.maximum(reached, within[:, chosen[-1]])
     return chosen
 
 
 def unmatched_words(alignment: Alignment, chosen: Sequence[int]) -> tuple[str, ...]:
     """The obligation's words that are matched nowhere in the chosen passages, the rarest first."""
-    within = alignment.matches[:, np.isin(alignment.passage_of, list(chosen))].max(axis=1, initial=0.0)
+    within = alignment.by_passage[:, list(chosen)].max(axis=1)
     low = [i for i in np.argsort(-alignment.weights, kind="stable") if within[i] < LOW_MATCH]
     return tuple(dict.fromkeys(alignment.content[i].text for i in low))
 
 
-def _window(alignment: Alignment, passage: int) -> float:
-    """Coverage by a passage with the one before and the one after it."""
-    return alignment.coverage(np.flatnonzero(np.abs(alignment.passage_of - passage) <= 1))
+def _window(alignment: Alignment) -> float:
+    """The best coverage by a passage with the one before and the one after it."""
+    within = np.pad(alignment.by_passage, ((0, 0), (1, 1)))
+    return float((alignment.share @ np.maximum.reduce([within[:, :-2], within[:, 1:-1], within[:, 2:]])).max())
 
 
 def _linked_parts(alignment: Alignment) -> float:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from admission.verifiers.alignment_structure import Party, Structure
 from admission.verifiers.checks import Check
 
 _MOST_PARTS = 3
@@ -28,14 +31,24 @@ _MISSING = {
     "speaker": "{words} does not say it ({said}, {turn})",
     "quotation": "it is only quoted ({turn})",
 }
+_MODE = {
+    "fact": "told as a fact",
+    "plan": "told as a plan",
+    "wish": "told as a wish",
+    "chance": "told as a possibility",
+    "question": "only asked",
+}
+_FITS, _WORTH_TELLING = 0.5, 0.35
 _SCOPE_CONFLICT = "'{words}' does not fit: the chat says '{said}' ({turn})"
 _SCOPE_MISSING = "'{words}' is not said"
 _LINK_MISSING = "the link '{words}' is not said"
 
 
-def note_on(checks: Sequence[Check], unmatched: Sequence[str]) -> str:
-    """At most three findings, conflicts first, then unmatched words; or that everything aligns."""
+def note_on(checks: Sequence[Check], unmatched: Sequence[str], doubted: Sequence[str] = ()) -> str:
+    """At most three findings: conflicts, then what clauses tell otherwise (`doubted`), what is missing, unmatched
+    words; or that everything aligns."""
     parts = [_conflict(check) for check in checks if check.state == "conflict"]
+    parts += doubted
     parts += [_missing(check) for check in checks if check.state == "missing"]
     told = " ".join(parts)
     words = [word for word in unmatched if word not in told]
@@ -45,6 +58,36 @@ def note_on(checks: Sequence[Check], unmatched: Sequence[str]) -> str:
         return "Every word aligns with what was said."
     sentence = "; ".join(_cut(part) for part in parts[:_MOST_PARTS])
     return sentence[0].upper() + sentence[1:] + "."
+
+
+def doubts(found: Structure) -> list[str]:
+    """In words, what the best aligned turn tells of somebody else, or in another mode than the obligation claims."""
+    turns = found.by_turn()
+    if not turns.size:
+        return []
+    inside = found.turn_of == int(np.argmax(turns))
+    told = []
+    for aspect in ("owner", "mode"):
+        lost = found.said * (1.0 - found.fits[aspect]) * inside * found.weights[:, None]
+        # Only a word that fits nowhere counts: the same word may stand in another clause that agrees.
+        lost[(found.said * found.fits[aspect]).max(axis=1, initial=0.0) >= _FITS] = 0.0
+        if lost.max(initial=0.0) < _WORTH_TELLING:
+            continue
+        row, column = (int(place) for place in np.unravel_index(int(np.argmax(lost)), lost.shape))
+        told.append(_doubt(found, aspect, row, column))
+    return told
+
+
+def _doubt(found: Structure, aspect: str, row: int, column: int) -> str:
+    clause = found.told[int(found.clause_of[column])]
+    word = found.alignment.content[row].text
+    if aspect == "mode":
+        return f"'{word}' is {_MODE[clause.mode]}, not {_MODE[found.modes[row]]} ({clause.turn})"
+    return f"'{word}' is told of {_called(clause.party)}, not of {_called(found.parties[row])} ({clause.turn})"
+
+
+def _called(party: Party) -> str:
+    return " ".join(sorted(party.called)) or "somebody else"
 
 
 def _cut(part: str) -> str:

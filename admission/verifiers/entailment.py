@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cachetools import LRUCache
 
@@ -22,17 +23,26 @@ if TYPE_CHECKING:
     from admission.verifiers.entailment_model import EntailmentNetwork
 
 Scores = tuple[float, float]
-"""Probabilities of entailment and of contradiction, rounded to `DECIMALS`."""
+"""Log-odds of entailment and of contradiction as the network gives them, rounded to `DECIMALS`."""
 
-DECIMALS = 4
+DECIMALS = 3
 MAX_CLAIM_TOKENS = 96
-_SPECIAL_TOKENS = 3
 _BATCH = 16
 _CACHED_PAIRS = 50_000
 
 
+class Calibration(NamedTuple):
+    """Platt scaling (Platt 1999), fitted on claims that no training step saw: log-odds of the network to a chance."""
+
+    scale: float
+    shift: float
+
+    def chance(self, odds: float) -> float:
+        return 1.0 / (1.0 + math.exp(-(self.scale * odds + self.shift)))
+
+
 class EntailmentVerifier(Verifier):
-    """Natural language inference over lines of conversation, by a fine-tuned MiniLM on the CPU.
+    """Natural language inference over lines of conversation, by a fine-tuned MPNet on the CPU.
 
     `thresholds` default to those fitted on held-out data and stored with the weights at `weights`. The network is
     loaded at the first question. Abstains on another language than English (unless the obligation stands in a passage
@@ -40,21 +50,26 @@ class EntailmentVerifier(Verifier):
     """
 
     name = "entailment"
+    reads_whole = True
 
     def __init__(self, *, thresholds: Thresholds | None = None, weights: Path = entailment_weights.WEIGHTS) -> None:
-        minilm.folder()
         described = entailment_weights.describe(weights)
-        self.thresholds = thresholds or Thresholds(
-            support=described["support"], contradiction=described["contradiction"]
+        self.thresholds = thresholds or Thresholds.model_validate(described["thresholds"])
+        self._support, self._contradiction = (
+            Calibration(*described["calibration"][name]) for name in ("support", "contradiction")
         )
+        self._part_odds = float(described["calibration"]["part"])
         self._weights, self._sha256 = weights, str(described["sha256"])
 
     @property
     def identity(self) -> dict[str, object]:
+        from admission.verifiers.entailment_model import precision
+
         return {
             "kind": self.name,
             "weights": self._sha256,
-            "backbone": minilm.WEIGHTS_SHA256,
+            "backbone": entailment_weights.describe(self._weights)["base_sha256"],
+            "precision": precision(),
             "thresholds": self.thresholds.model_dump(),
         }
 
@@ -104,16 +119,22 @@ class EntailmentVerifier(Verifier):
         return None
 
     def _judged(self, question: Question, scored: Sequence[tuple[Premise, float, float]]) -> Judgment:
-        support = max(entailed for _, entailed, _ in scored)
-        # Of premises that hardly differ, the one with fewest turns is the evidence.
-        best = max(scored, key=lambda s: (round(s[1], 2), -len(s[0].turn_ids), s[1]))[0]
+        best, *others = sorted(scored, key=lambda s: (-s[1], len(s[0].turn_ids)))
+        # One premise alone is often misread in the statement's favour: the next best has its say.
+        odds = (best[1] + others[0][1]) / 2 if others else best[1]
+        support = self._support.chance(odds + (self._part_odds if _is_part(question) else 0.0))
         # A joint premise mixes subjects, and an unrelated one has nothing to say: neither may contradict.
-        against = [(p, c) for p, _, c in scored if p.related and len(p.turn_ids) <= 2]
-        worst, contradiction = max(against, key=lambda s: s[1], default=(best, 0.0))
+        against = [(p, self._contradiction.chance(c)) for p, _, c in scored if p.related and len(p.turn_ids) <= 2]
+        worst, contradiction = max(against, key=lambda s: s[1], default=(best[0], 0.0))
         label = self.thresholds.label(support, contradiction)
-        shown = worst if label == "contradicted" else best
+        shown = worst if label == "contradicted" else best[0]
         note = _note(label, shown, support, contradiction)
         return self._judgment(question, support, contradiction, shown.turn_ids, note)
+
+
+def _is_part(question: Question) -> bool:
+    """Whether the obligation is less than the memory it was split from."""
+    return words(question.obligation.text) != words(question.memory)
 
 
 def _note(label: str, shown: Premise, support: float, contradiction: float) -> str:
@@ -149,23 +170,23 @@ def _stands_in(claim: str, text: str) -> bool:
 
 @lru_cache(maxsize=65536)
 def token_count(text: str) -> int:
-    """Tokens of `text` for MiniLM, without special ones."""
+    """Word pieces of `text`, without special ones; both backbones cut words alike."""
     return len(minilm.tokenizer()(text, add_special_tokens=False, verbose=False)["input_ids"])
 
 
 class _Scorer:
     """One loaded network and the scores of pairs it has read, for every verifier of the process with these weights."""
 
-    def __init__(self, network: EntailmentNetwork, temperature: float) -> None:
+    def __init__(self, network: EntailmentNetwork) -> None:
         self._network = network
-        self._temperature = temperature
         self._known: LRUCache[tuple[str, str], Scores] = LRUCache(_CACHED_PAIRS)
         self._lock = Lock()
 
     def premises(self, claim: str, passages: Sequence[Passage]) -> list[Premise]:
         from admission.verifiers.entailment_model import MAX_TOKENS
 
-        return premises(passages, claim, MAX_TOKENS - _SPECIAL_TOKENS - token_count(claim), token_count)
+        room = MAX_TOKENS - self._network.backbone.special_tokens - token_count(claim)
+        return premises(passages, claim, room, token_count)
 
     def scores(self, pairs: set[tuple[str, str]]) -> dict[tuple[str, str], Scores]:
         """Scores of each (premise, claim), in batches of pairs of about the same length."""
@@ -185,13 +206,13 @@ class _Scorer:
         from admission.verifiers.entailment_model import encode_pairs
 
         with torch.inference_mode():
-            logits = self._network(**encode_pairs(pairs))
-            chances = torch.softmax(logits / self._temperature, dim=-1).tolist()
-        return [(round(row[0], DECIMALS), round(row[2], DECIMALS)) for row in chances]
+            logits = self._network(**encode_pairs(self._network.backbone, pairs))
+            rest = torch.stack([torch.logsumexp(logits[:, 1:], 1), torch.logsumexp(logits[:, :2], 1)], dim=1)
+            odds = (logits[:, [0, 2]] - rest).tolist()
+        return [(round(entailed, DECIMALS), round(against, DECIMALS)) for entailed, against in odds]
 
 
 @lru_cache(maxsize=2)
 def _scorer(weights: Path, sha256: str) -> _Scorer:
     """`sha256` makes a changed file a new scorer: nothing scored by other weights is ever reported."""
-    described = entailment_weights.describe(weights)
-    return _Scorer(entailment_weights.load(weights), float(described["temperature"]))
+    return _Scorer(entailment_weights.load(weights))

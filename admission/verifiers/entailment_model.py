@@ -1,40 +1,65 @@
-"""The entailment network: MiniLM over premise and claim together, and a head that compares them."""
+"""The entailment network: a sentence encoder over premise and claim together, and a head that compares them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from admission.verifiers import minilm
+from admission.verifiers import minilm, mpnet
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
 
 CLASSES = ("entailment", "neutral", "contradiction")
 MAX_TOKENS = 192
-"""Premise and claim together, with the three special tokens."""
+"""Premise and claim together, with the special tokens."""
 LENGTH_STEP = 32
 """Batches are padded to a multiple of this, so that a pair's numbers hardly depend on its company."""
 ALIGNED = 192
 """Width of a claim token's comparison with what it found in the premise."""
+INPUTS = ("input_ids", "token_type_ids", "attention_mask")
 
-# The lowest layers change least in fine-tuning; leaving them saves a quarter of the training and a third of the file.
-_FROZEN = ("encoder.embeddings.", "encoder.encoder.layer.0.", "encoder.encoder.layer.1.")
+
+@dataclass(frozen=True)
+class Backbone:
+    """A published encoder the network can stand on. `typed`: it reads token types (premise 0, claim 1) itself."""
+
+    name: str
+    sha256: str
+    width: int
+    special_tokens: int
+    typed: bool
+    tokenizer: Callable[[], PreTrainedTokenizerBase]
+    encoder: Callable[[], nn.Module]
+
+
+BACKBONES = {
+    backbone.name: backbone
+    for backbone in (
+        Backbone("minilm", minilm.WEIGHTS_SHA256, minilm.HIDDEN, 3, True, minilm.tokenizer, minilm.encoder),
+        Backbone("mpnet", mpnet.WEIGHTS_SHA256, mpnet.HIDDEN, 4, False, mpnet.tokenizer, mpnet.encoder),
+    )
+}
 
 
 class EntailmentNetwork(nn.Module):
     """Class logits (pairs, 3) for tokenised (premise, claim) pairs.
 
-    Joint encoding with token types; then segment means u (premise) and v (claim) as [u, v, |u - v|, u * v], the first
-    token, and a soft alignment: each claim token attends to the premise's tokens and is compared with what it found
-    (decomposable attention, Parikh et al. 2016); comparisons are pooled by mean and by maximum. The
-    embeddings and the two lowest layers stay those of the package; everything else is trained.
+    Joint encoding; then segment means u (premise) and v (claim) as [u, v, |u - v|, u * v], the first token, and a soft
+    alignment: each claim token attends to the premise's tokens and is compared with what it found (decomposable
+    attention, Parikh et al. 2016); comparisons are pooled by mean and by maximum.
     """
 
-    def __init__(self, encoder: nn.Module, dropout: float = 0.0) -> None:
+    def __init__(self, backbone: Backbone, dropout: float = 0.0) -> None:
         super().__init__()
-        self.encoder = encoder
-        width = minilm.HIDDEN
+        self.encoder = backbone.encoder()
+        self.backbone = backbone
+        width = backbone.width
         self.match = nn.Linear(width, width, bias=False)
         self.compare = nn.Linear(4 * width, ALIGNED)
         self.mix = nn.Linear(5 * width + 2 * ALIGNED, 256)
@@ -44,9 +69,12 @@ class EntailmentNetwork(nn.Module):
             self.match.weight.copy_(torch.eye(width))
 
     def forward(self, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        states = self.encoder(
-            input_ids=input_ids, token_type_ids=token_type_ids, attention_mask=attention_mask
-        ).last_hidden_state
+        types = {"token_type_ids": token_type_ids} if self.backbone.typed else {}
+        states = self.encoder(input_ids=input_ids, attention_mask=attention_mask, **types).last_hidden_state
+        return self.compared(states.float(), token_type_ids, attention_mask)
+
+    def compared(self, states: Tensor, token_type_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        """The head: class logits (pairs, 3) of encoded pairs (pairs, tokens, width)."""
         claim = attention_mask * token_type_ids
         premise = attention_mask * (1 - token_type_ids)
         u, v = _mean(states, premise), _mean(states, claim)
@@ -56,7 +84,7 @@ class EntailmentNetwork(nn.Module):
         places = (claim.argmax(1)[:, None] + offsets).clamp(max=states.shape[1] - 1)
         real = offsets < lengths[:, None]
         said = states.gather(1, places[:, :, None].expand(-1, -1, states.shape[2]))
-        scores = self.match(said) @ states.transpose(1, 2) / minilm.HIDDEN**0.5
+        scores = self.match(said) @ states.transpose(1, 2) / states.shape[2] ** 0.5
         attended = scores.masked_fill(premise[:, None, :] == 0, -1e4).softmax(-1) @ states
         compared = F.gelu(self.compare(torch.cat([said, attended, (said - attended).abs(), said * attended], dim=-1)))
         highest = compared.masked_fill(~real[:, :, None], -1e4).amax(1)
@@ -65,22 +93,26 @@ class EntailmentNetwork(nn.Module):
         return logits
 
 
+def precision() -> str:
+    """`bf16` where the processor multiplies such numbers itself, twice as fast; else `fp32`. The head is always fp32.
+
+    A pair's numbers depend on it in the second decimal, so it is part of a verifier's identity.
+    """
+    return "bf16" if torch.cpu._is_avx512_bf16_supported() else "fp32"
+
+
 def _mean(states: Tensor, mask: Tensor) -> Tensor:
     weights = mask[:, :, None].to(states.dtype)
     return (states * weights).sum(1) / weights.sum(1).clamp(min=1.0)
 
 
-def is_tuned(name: str) -> bool:
-    """Whether the parameter `name` is trained and shipped, rather than taken from the package."""
-    return not name.startswith(_FROZEN)
-
-
-def encode_pairs(pairs: Sequence[tuple[str, str]], step: int = LENGTH_STEP) -> dict[str, Tensor]:
+def encode_pairs(backbone: Backbone, pairs: Sequence[tuple[str, str]], step: int = LENGTH_STEP) -> dict[str, Tensor]:
     """Tensors (pairs, tokens) of (premise, claim) texts, padded to a multiple of `step`.
 
-    A pair longer than `MAX_TOKENS` loses the end of its longer text; callers cut premises beforehand.
+    Token types are 1 in the claim, 0 elsewhere. A pair longer than `MAX_TOKENS` loses the end of its longer text;
+    callers cut premises beforehand.
     """
-    encoded = minilm.tokenizer()(
+    encoded = backbone.tokenizer()(
         [premise for premise, _ in pairs],
         [claim for _, claim in pairs],
         truncation="longest_first",
@@ -89,4 +121,7 @@ def encode_pairs(pairs: Sequence[tuple[str, str]], step: int = LENGTH_STEP) -> d
         pad_to_multiple_of=step,
         return_tensors="pt",
     )
-    return {name: encoded[name] for name in ("input_ids", "token_type_ids", "attention_mask")}
+    if not backbone.typed:
+        segments = [[int(segment == 1) for segment in encoded.sequence_ids(row)] for row in range(len(pairs))]
+        encoded["token_type_ids"] = torch.tensor(segments)
+    return {name: encoded[name] for name in INPUTS}

@@ -11,9 +11,8 @@ from admission.language import GRAMMAR_WORDS
 from admission.records import Passage
 from admission.text import sentences, stem, words
 
-MAX_PREMISES = 8
-"""Premises scored for one question, at most."""
-_SINGLES, _RUNS = 4, 3
+MAX_PREMISES = 4
+"""Premises scored for one question, at most: more of them cost time and rank memories no better."""
 _REACH = 2  # a run may step over one turn that is not in the view: the other speaker's "ok"
 
 
@@ -53,9 +52,10 @@ def content(text: str) -> frozenset[str]:
 def premises(passages: Sequence[Passage], claim: str, budget: int, count: Callable[[str], int]) -> list[Premise]:
     """At most `MAX_PREMISES` premises of at most `budget` tokens for `claim`; `count` counts a text's tokens.
 
-    Each passage alone (with the turn it replies to, or the turn that confirms it, where that turn is here too), runs of
-    two and three neighbouring passages, and the passages nearest to the claim together; those that share most content
-    words with the claim are kept, later ones first among equals.
+    The passage that shares most content words with the claim (with the turn it replies to, or the turn that confirms
+    it, where that turn is here too), the last passage that shares any, for it may correct what was said before, of the
+    runs of two and three neighbouring passages the one that shares most, and the passages nearest to the claim
+    together; later ones first among equals.
     """
     ordered = sorted(passages, key=lambda p: (p.position, p.start))
     wanted = content(claim)
@@ -68,10 +68,11 @@ def premises(passages: Sequence[Passage], claim: str, budget: int, count: Callab
         if all(b.position - a.position <= _REACH for a, b in pairwise(ordered[start : start + length]))
     ]
     ranked = sorted(ordered, key=lambda p: (overlap[p.id], p.position), reverse=True)
-    groups = [*_nearest(singles, wanted)[:_SINGLES], *_nearest(runs, wanted)[:_RUNS], _fitting(ranked, budget, count)]
+    nearest, latest = _nearest(singles, wanted)[:1], [s for s, p in zip(singles, ordered, strict=True) if overlap[p.id]]
+    groups = [*nearest, *latest[-1:], *_nearest(runs, wanted)[:1], _fitting(ranked, budget, count)]
     speakers = frozenset().union(*(content(p.speaker or "") for p in ordered))
     distinct = dict.fromkeys(tuple(sorted(group, key=lambda p: (p.position, p.start))) for group in groups)
-    return [_premise(group, wanted, speakers, overlap, budget, count) for group in list(distinct)[:MAX_PREMISES]]
+    return [_premise(group, wanted, speakers, overlap, budget, count) for group in distinct]
 
 
 def _with_partner(passage: Passage, ordered: Sequence[Passage]) -> list[Passage]:

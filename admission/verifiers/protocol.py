@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import ClassVar
 
-from admission.records import Judgment, Question, Thresholds, Usage
+from admission.records import Judgment, Question, Thresholds, Usage, VerificationView
 
 SCORE_DECIMALS = 4
 
@@ -21,11 +22,18 @@ class Verifier(ABC):
 
     name: str
     thresholds: Thresholds
+    reads_whole: ClassVar[bool] = False
+    """Whether the memory itself is to be asked as one more obligation beside its parts: small models judge it better
+    than what a rule split off, and what joins true parts shows only there."""
 
     @property
     @abstractmethod
     def identity(self) -> dict[str, object]:
         """What the answers depend on (kind, weights' digest, thresholds, versions): it goes into the config digest."""
+
+    def seated(self, role: str, view: VerificationView) -> Verifier:
+        """The verifier as it sits in this role of a gate with this view. Those that ask alike in any are themselves."""
+        return self
 
     @abstractmethod
     def judge(self, questions: Sequence[Question]) -> list[Judgment]:
@@ -36,7 +44,7 @@ class Verifier(ABC):
         return await asyncio.to_thread(self.judge, questions)
 
     def usage(self, questions: Sequence[Question], judgments: Sequence[Judgment]) -> Usage:
-        """What answering cost. Embedded verifiers count questions; those that pay for tokens override it."""
+        """What answering cost. Embedded verifiers count questions; those that pay for their calls override it."""
         return Usage(calls=len(questions))
 
     def _judgment(

@@ -14,7 +14,7 @@ from admission.records import Passage
 from admission.text import normalise
 from admission.verifiers.checks.reading import Sentence, Text, Word, name_stems, read, read_passages
 from admission.verifiers.minilm import HIDDEN
-from admission.verifiers.states import StateEncoder, TokenStates
+from admission.verifiers.states import StateEncoder
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,6 +27,15 @@ _VOCABULARY_START = 1996
 """In the model's vocabulary whole words stand in order of frequency from here on ("the")."""
 
 
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A content word said: in which sentence, and its place among that sentence's words."""
+
+    word: Word
+    sentence: int
+    place: int
+
+
 @dataclass(frozen=True)
 class Alignment:
     """How well each content word of an obligation is matched in each sentence shown.
@@ -34,7 +43,7 @@ class Alignment:
     `matches` (words, sentences) in [0, 1]: 1 for the same stem (or the speaker's name), else a rescaled cosine;
     `weights` (words,) rarity in [0, 1]; `exact` (words, sentences) marks the stem matches; `cosines` (passages,) and
     `sentence_cosines` (sentences,) of the mean embeddings with the obligation's; `passage_of` (sentences,) the passage
-    each sentence is in.
+    each sentence is in; `tokens` the content words said, `token_matches` (words, tokens) the match with each.
     """
 
     statement: Text
@@ -46,13 +55,23 @@ class Alignment:
     cosines: NDArray[np.float64]
     sentence_cosines: NDArray[np.float64]
     passage_of: NDArray[np.int64]
+    tokens: tuple[Token, ...]
+    token_matches: NDArray[np.float64]
 
-    def coverage(self, columns: NDArray[np.int64] | slice = slice(None)) -> float:
-        """Weighted mean over words of the best match in the chosen sentences; 0 when none is chosen."""
-        chosen = self.matches[:, columns]
-        if chosen.shape[1] == 0 or not self.content:
-            return 0.0
-        return float((chosen.max(axis=1) * self.weights).sum() / self.weights.sum())
+    @cached_property
+    def by_passage(self) -> NDArray[np.float64]:
+        """(words, passages) the best match of each word in each passage."""
+        out = np.zeros((len(self.content), len(self.cosines)))
+        if len(self.passage_of):
+            starts = np.flatnonzero(np.r_[True, self.passage_of[1:] != self.passage_of[:-1]])
+            out[:, self.passage_of[starts]] = np.maximum.reduceat(self.matches, starts, axis=1)
+        return out
+
+    @cached_property
+    def share(self) -> NDArray[np.float64]:
+        """(words,) the weights, summing to 1."""
+        found: NDArray[np.float64] = self.weights / self.weights.sum()
+        return found
 
     @cached_property
     def said(self) -> NDArray[np.float64]:
@@ -68,11 +87,17 @@ class Alignment:
 
     def part(self, part: Text, sentence: Sentence) -> float:
         """Share of a part of the obligation that one sentence says."""
-        wanted = {word.stem for word in part.words if word.content}
-        rows = [i for i, word in enumerate(self.content) if word.stem in wanted]
-        if not rows:
-            return 1.0
-        return float((self.said[rows, sentence.index] * self.weights[rows]).sum() / self.weights[rows].sum())
+        if part.text not in self._parts:
+            wanted = {word.stem for word in part.content}
+            rows = [i for i, word in enumerate(self.content) if word.stem in wanted]
+            share = self.weights[rows] / max(float(self.weights[rows].sum()), 1e-9)
+            self._parts[part.text] = share @ self.said[rows] if rows else np.ones(len(self.sentences))
+        return float(self._parts[part.text][sentence.index])
+
+    @cached_property
+    def _parts(self) -> dict[str, NDArray[np.float64]]:
+        """By the text of a part, the share of it that each sentence says."""
+        return {}
 
 
 def align(statement: Text, passages: Sequence[Passage], encoder: StateEncoder) -> Alignment:
@@ -87,14 +112,25 @@ def align(statement: Text, passages: Sequence[Passage], encoder: StateEncoder) -
     grouped = [[s for s, i in zip(sentences, order, strict=True) if i == p] for p in range(len(passages))]
     texts = [passage_text(passage, group) for passage, group in zip(passages, grouped, strict=True)]
     claim, *states = encoder.encode([statement.text, *(text for text, _ in texts)])
-    left = _word_vectors(content, claim, 0)
+    tokens = tuple(
+        Token(word, sentence.index, i)
+        for sentence in sentences
+        for i, word in enumerate(sentence.body.words)
+        if word.content
+    )
+    token_matches, token_exact = _match(statement, content, grouped, texts, encoder)
     matches = np.zeros((len(content), len(sentences)))
     exact = np.zeros((len(content), len(sentences)), dtype=bool)
-    near = np.zeros(len(sentences))
-    for group, (_, starts), state in zip(grouped, texts, states, strict=True):
-        for sentence, start in zip(group, starts, strict=True):
-            matches[:, sentence.index], exact[:, sentence.index] = _match(content, left, sentence, state, start)
-            near[sentence.index] = claim.vector @ _span_vector(state, start, start + len(sentence.body.text))
+    of_sentence = np.array([token.sentence for token in tokens], dtype=np.int64)
+    if len(tokens):
+        starts_at = np.flatnonzero(np.r_[True, of_sentence[1:] != of_sentence[:-1]])
+        matches[:, of_sentence[starts_at]] = np.maximum.reduceat(token_matches, starts_at, axis=1)
+        exact[:, of_sentence[starts_at]] = np.logical_or.reduceat(token_exact, starts_at, axis=1)
+    _count_speakers(content, sentences, matches, exact)
+    spans = [
+        encoder.word_vectors(text, _spans(group, starts)) for group, (text, starts) in zip(grouped, texts, strict=True)
+    ]
+    near = _unit(np.concatenate(spans)[:, -HIDDEN:]) @ claim.vector
     return Alignment(
         statement=statement,
         content=content,
@@ -103,8 +139,10 @@ def align(statement: Text, passages: Sequence[Passage], encoder: StateEncoder) -
         exact=exact,
         weights=np.array([rarity(word.lower) for word in content]),
         cosines=np.array([float(claim.vector @ state.vector) for state in states]),
-        sentence_cosines=near,
+        sentence_cosines=near.astype(np.float64),
         passage_of=np.array(order, dtype=np.int64),
+        tokens=tokens,
+        token_matches=token_matches,
     )
 
 
@@ -137,40 +175,43 @@ def rarity(word: str) -> float:
 
 
 def _match(
-    content: Sequence[Word], left: NDArray[np.float32], sentence: Sentence, state: TokenStates, start: int
+    statement: Text,
+    content: Sequence[Word],
+    grouped: Sequence[Sequence[Sentence]],
+    texts: Sequence[tuple[str, list[int]]],
+    encoder: StateEncoder,
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """(words,) best match of each obligation word in the sentence, and whether it is a stem match."""
-    stems = sentence.body.stems | name_stems(sentence.speaker)
-    exact = np.array([word.stem in stems for word in content], dtype=bool)
-    said = [word for word in sentence.body.words if word.content]
-    soft = np.zeros(len(content))
-    if said:
-        cosines = left @ _word_vectors(said, state, start).T
-        soft = np.clip((cosines.max(axis=1) - _FLOOR) / (_CEILING - _FLOOR), 0.0, _MOST_SOFT)
-    return np.where(exact, 1.0, soft), exact
+    """(words, tokens) match of each obligation word with each content word said, and whether it is a stem match."""
+    left = encoder.word_vectors(statement.text, [(word.start, word.end) for word in content])
+    right: list[NDArray[np.float32]] = []
+    stems: list[str] = []
+    for group, (text, starts) in zip(grouped, texts, strict=True):
+        said = [(word, start) for s, start in zip(group, starts, strict=True) for word in s.body.content]
+        right.append(encoder.word_vectors(text, [(word.start + start, word.end + start) for word, start in said]))
+        stems.extend(word.stem for word, _ in said)
+    if not stems:
+        return np.zeros((len(content), 0)), np.zeros((len(content), 0), dtype=bool)
+    cosines = left @ np.concatenate(right).T
+    exact = np.array([word.stem for word in content])[:, None] == np.array(stems)[None, :]
+    soft = np.clip((cosines - _FLOOR) / (_CEILING - _FLOOR), 0.0, _MOST_SOFT)
+    return np.where(exact, 1.0, soft).astype(np.float64), exact
 
 
-def _span_vector(state: TokenStates, start: int, end: int) -> NDArray[np.float32]:
-    """Unit mean of the last layer over the tokens of a span; zero for a span beyond the encoder's limit."""
-    if not len(state.offsets):
-        return np.zeros(HIDDEN, dtype=np.float32)
-    inside = (state.offsets[:, 0] >= start) & (state.offsets[:, 1] <= end)
-    if not inside.any():
-        return np.zeros(HIDDEN, dtype=np.float32)
-    mean = state.layers[inside, -HIDDEN:].astype(np.float32).mean(axis=0)
-    unit: NDArray[np.float32] = mean / max(float(np.linalg.norm(mean)), 1e-6)
+def _count_speakers(
+    content: Sequence[Word], sentences: Sequence[Sentence], matches: NDArray[np.float64], exact: NDArray[np.bool_]
+) -> None:
+    """A speaker's name in the obligation matches whatever that speaker says."""
+    for sentence in sentences:
+        names = name_stems(sentence.speaker)
+        for i, word in enumerate(content):
+            if word.stem in names:
+                matches[i, sentence.index], exact[i, sentence.index] = 1.0, True
+
+
+def _spans(group: Sequence[Sentence], starts: Sequence[int]) -> list[tuple[int, int]]:
+    return [(start, start + len(sentence.body.text)) for sentence, start in zip(group, starts, strict=True)]
+
+
+def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    unit: NDArray[np.float32] = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-6)
     return unit
-
-
-def _word_vectors(chosen: Sequence[Word], state: TokenStates, start: int) -> NDArray[np.float32]:
-    """(words, width) unit mean of each word's pieces; zero for a word beyond the encoder's limit."""
-    vectors = np.zeros((len(chosen), state.layers.shape[1]), dtype=np.float32)
-    if not len(state.offsets):
-        return vectors
-    begins, ends = state.offsets[:, 0], state.offsets[:, 1]
-    for i, word in enumerate(chosen):
-        pieces = (begins < word.end + start) & (ends > word.start + start)
-        if pieces.any():
-            mean = state.layers[pieces].astype(np.float32).mean(axis=0)
-            vectors[i] = mean / max(float(np.linalg.norm(mean)), 1e-6)
-    return vectors

@@ -1,9 +1,9 @@
-"""Frozen MiniLM token states of texts, each distinct text encoded once; alignment and adjudication stand on them."""
+"""Frozen MiniLM token states of texts, each distinct text encoded once; the alignment verifier stands on them."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -43,6 +43,9 @@ class StateEncoder:
     def __init__(self, layers: Sequence[int], cached_texts: int = _CACHED_TEXTS) -> None:
         self.layers = tuple(layers)
         self._cache: LRUCache[str, TokenStates] = LRUCache(maxsize=cached_texts)
+        self._words: LRUCache[tuple[str, tuple[tuple[int, int], ...]], NDArray[np.float32]] = LRUCache(
+            maxsize=cached_texts
+        )
         self._lock = threading.Lock()
 
     def encode(self, texts: Sequence[str]) -> list[TokenStates]:
@@ -56,6 +59,17 @@ class StateEncoder:
             with self._lock:
                 self._cache.update(fresh)
         return [found[text] for text in texts]
+
+    def word_vectors(self, text: str, spans: Iterable[tuple[int, int]]) -> NDArray[np.float32]:
+        """(len(spans), width) unit mean of the pieces in each character span; zero beyond the encoder's limit."""
+        key = (text, tuple(spans))
+        with self._lock:
+            known = self._words.get(key)
+        if known is None:
+            known = _span_means(self.encode([text])[0], np.asarray(key[1], dtype=np.int64).reshape(-1, 2))
+            with self._lock:
+                self._words[key] = known
+        return known
 
     def _compute(self, texts: list[str]) -> list[TokenStates]:
         from admission.verifiers.minilm import tokenizer
@@ -90,6 +104,17 @@ class StateEncoder:
             pooled = (out.last_hidden_state * weights).sum(1) / weights.sum(1)
             vectors = torch.nn.functional.normalize(pooled, dim=-1).numpy()
         return [(chosen[i, 1 : len(row) - 1].copy(), vectors[i].copy()) for i, row in enumerate(rows)]
+
+
+def _span_means(state: TokenStates, spans: NDArray[np.int64]) -> NDArray[np.float32]:
+    width = state.layers.shape[1]
+    if not len(state.offsets) or not len(spans):
+        return np.zeros((len(spans), width), dtype=np.float32)
+    begins, ends = state.offsets[:, 0], state.offsets[:, 1]
+    inside = ((begins[None, :] < spans[:, 1:]) & (ends[None, :] > spans[:, :1])).astype(np.float32)
+    means = (inside @ state.layers.astype(np.float32)) / np.maximum(inside.sum(axis=1, keepdims=True), 1.0)
+    unit: NDArray[np.float32] = means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-6)
+    return unit
 
 
 @lru_cache(maxsize=1)

@@ -11,7 +11,9 @@ from recorded_writes import Run
 def test_help_names_every_command(run: Run) -> None:
     result = run("--help")
     assert result.exit_code == 0
-    assert all(f"  {name}" in result.stdout for name in ("audit", "demo", "list", "show", "verify", "export"))
+    assert all(
+        f"  {name}" in result.stdout for name in ("audit", "calibrate", "demo", "list", "show", "verify", "export")
+    )
 
 
 def test_help_loads_nothing_heavy() -> None:

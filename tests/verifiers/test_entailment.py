@@ -151,9 +151,7 @@ def test_the_relevant_end_of_a_very_long_turn_is_read(verifier: EntailmentVerifi
 
 def test_thresholds_come_with_the_weights_and_can_be_overridden() -> None:
     shipped = entailment_weights.describe()
-    assert EntailmentVerifier().thresholds == Thresholds(
-        support=shipped["support"], contradiction=shipped["contradiction"]
-    )
+    assert EntailmentVerifier().thresholds == Thresholds.model_validate(shipped["thresholds"])
     strict = EntailmentVerifier(thresholds=Thresholds(support=1.0, contradiction=1.0))
     assert judge(strict, "Nina adopted a dog.", *CHAT).label == "insufficient"
     assert strict.identity != EntailmentVerifier().identity
@@ -173,7 +171,7 @@ def test_a_file_for_another_backbone_is_refused(tmp_path: Path) -> None:
 
     other = tmp_path / "other.safetensors"
     save_file({}, other, metadata={"json": '{"format": "entailment-1", "base_sha256": "0"}'})
-    with pytest.raises(WeightsError, match="not of format entailment-1"):
+    with pytest.raises(WeightsError, match="not of format entailment-2"):
         EntailmentVerifier(weights=other)
 
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from dateutil.parser import ParserError, parse
 from dateutil.relativedelta import MO, relativedelta
 
-from admission.verifiers.checks.reading import Check, Evidence, Sentence
+from admission.verifiers.checks.reading import ELSEWHERE, Check, Evidence, Sentence
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -98,26 +98,43 @@ def check_dates(when: Sequence[When], evidence: Evidence) -> Check | None:
     """The obligation's dates (`when`) against those of the passages.
 
     `ok` when some sentence means the same days, or the best aligned turn was itself sent on them; `conflict` when the
-    best aligned sentences name another single day where the obligation names one; `missing` otherwise.
+    best aligned sentences name another single day where the obligation names one; `missing` otherwise. Where the day is
+    spoken of in other turns only, an `ok` is weak, and another day in the best aligned turn is half a `conflict`.
     """
     ours = [w for w in when if w.spans]
     if not ours:
         return None
     said = [(s, w) for s in evidence.ordered for w in dates(s.body.text, s.when) if w.spans]
     near = [s for top in evidence.top() for s in (top, *evidence.around(top, 1))]
+    strength = 1.0
     for mine in ours:
+        if any(_meet(mine, theirs) for s, theirs in said if s.turn_id == evidence.anchor.turn_id):
+            continue
         if any(_meet(mine, theirs) for _, theirs in said) or any(_sent_on(mine, s) for s in evidence.top()):
+            aside = next(((s, w) for s, w in said if _is_other(mine, w, s, evidence)), None)
+            if aside is not None:
+                return _other_day(mine, *aside, strength=ELSEWHERE)
+            if not _sent_on(mine, evidence.anchor):
+                strength = ELSEWHERE
             continue
         close = [(s, w) for n in near for s, w in said if s.index == n.index]
         other = next(((s, w) for s, w in close if _is_day(mine) and _is_day(w) and not _may_hold(mine, w)), None)
         if other is None:
             return Check("dates", "missing", (mine.text,))
-        day = other[1].spans[0][0]
-        meaning = (
-            f"{other[1].text} ({day:%-d %B %Y})" if other[1].text.lower().find(str(day.year)) < 0 else other[1].text
-        )
-        return Check("dates", "conflict", (mine.text,), meaning, other[0].turn_id)
-    return Check("dates", "ok", tuple(w.text for w in ours))
+        return _other_day(mine, *other)
+    return Check("dates", "ok", tuple(w.text for w in ours), strength=strength)
+
+
+def _is_other(mine: When, theirs: When, sentence: Sentence, evidence: Evidence) -> bool:
+    """Another single day than the obligation's, in the best aligned turn."""
+    here = sentence.turn_id == evidence.anchor.turn_id
+    return here and _is_day(mine) and _is_day(theirs) and not _may_hold(mine, theirs)
+
+
+def _other_day(mine: When, sentence: Sentence, theirs: When, strength: float = 1.0) -> Check:
+    day = theirs.spans[0][0]
+    meaning = theirs.text if str(day.year) in theirs.text else f"{theirs.text} ({day:%-d %B %Y})"
+    return Check("dates", "conflict", (mine.text,), meaning, sentence.turn_id, strength)
 
 
 def check_clock(when: Sequence[When], evidence: Evidence) -> Check | None:

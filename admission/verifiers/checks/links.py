@@ -6,30 +6,36 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from admission.text import word_set
+from admission.verifiers.checks.clauses import COMPLETED
 from admission.verifiers.checks.reading import Check, Evidence, Sentence, Text, overlap, read
 
 _CAUSE = (
-    r"because of|because|due to|owing to|thanks to|as a result of|since|given that|so much that|that is why"
-    r"|on account of"
+    r"because of|because|due to|owing to|thanks to|as a result of"
+    r"|since(?!\s+(?:\d|(?-i:[A-Z])|last|the |then|that|she was|he was))"
+    r"|given that|so much that|on account of|that is because|comes? from|came from|is the reason|for the reason that"
+    r"|(?<=,\s)as(?=\s+(?:he|she|they|it|the|his|her|their|its|there|(?-i:[A-Z]\w*))\b)"
 )
-_PURPOSE = r"in order to|so that|so as to|in order that|for the sake of|with the aim of"
-_CONDITION = r"only if|provided that|provided|on condition that|as long as|if|unless|in case|depends on|requires"
+# The cause stands before these, what it led to after them.
+_EFFECT = (
+    r"which is why|that is why|therefore|in consequence|consequently|as a consequence"
+    r"|(?<=,\s)so(?=\s)|(?<=and\s)so(?=\s)"
+    r"|led to|leads to|prompted|inspired|caused|resulted in"
+    r"|makes? (?:him|her|them)|made (?:him|her|them|(?-i:[A-Z]\w+))"
+    r"|and because of (?:it|this|that)|and thanks to (?:it|them|this|that)"
+)
+_PURPOSE = (
+    r"in order to|so that|so as to|in order that|for the sake of|with the aim of|in order not to|to make sure"
+    r"|with a view to|in the hope of"
+)
+_CONDITION = (
+    r"only if|even if|provided that|provided|on condition that|as long as|if|unless|in case|depends on|requires"
+    r"|except when|only when|regardless of whether"
+)
 _ORDER = r"before|after|until|once|then|first|afterwards|ahead of|prior to|following"
 _TO_VERB = re.compile(
     r"(?<=\w)\s+(to)\s+(?!the\b|a\b|an\b|his\b|her\b|their\b|its\b|my\b|be\b|have\b|[A-Z])([a-z]+)\b(?=\s+\w)"
 )
-# After these a "to" completes the verb and states no purpose.
-_COMPLETED = word_set("""
-    able about advised agree agreed agrees allowed are ask asked asks began begin begins chance continue
-    continued continues decide decided decides determined due encouraged excited expect expected expects forced
-    forget forgot get glad going got had happen happened happy has have help helped helps hope hoped hopes how
-    inspired intend intends invited is keen learn learned like liked likely likes love loves made manage managed
-    mean means meant need needed needs offer offered offers one ought plan planned planning plans prefer prefers
-    promise promised promises ready refuse refused refuses remember remembered said says seem seems someone
-    something start started starts supposed tell time told tried tries try used want wanted wants was way were
-    what where willing wish wishes
-""")
+_LED_TO = re.compile(rf"\b({_EFFECT})\b", re.IGNORECASE)
 _KINDS = {
     "cause": re.compile(rf"\b({_CAUSE})\b", re.IGNORECASE),
     "purpose": re.compile(rf"\b({_PURPOSE})\b", re.IGNORECASE),
@@ -77,9 +83,13 @@ def link_of(statement: Text) -> Link | None:
         match = _KINDS[kind].search(statement.text)
         if match is not None and len(statement.text[match.end() :].split()) >= 1:
             return _parted(statement, kind, match.start(1), match.end(1))
+    effect = _LED_TO.search(statement.text)
+    if effect is not None and len(statement.text[: effect.start()].split()) >= 2:
+        link = _parted(statement, "cause", effect.start(1), effect.end(1))
+        return Link(link.kind, link.connective, main=link.other, other=link.main)
     for to in _TO_VERB.finditer(statement.text):
         before = statement.text[: to.start()].split()
-        if len(before) >= 3 and before[-1].lower().strip(",") not in _COMPLETED:
+        if len(before) >= 3 and before[-1].lower().strip(",") not in COMPLETED:
             return _parted(statement, "purpose", to.start(1), to.end(1))
     return None
 

@@ -21,12 +21,7 @@ _CALLED = re.compile(r"\b(?:named|called|name is|name's)\s+[\"']?([A-Z][\w-]+)")
 def named_words(statement: Text, evidence: Evidence) -> list[Word]:
     """The obligation's names: capitalised words, the first of a sentence only where the chat shows it is a name."""
     known = {part.lower() for speaker in evidence.speakers for part in speaker.split()}
-    capitals = {
-        word.lower
-        for sentence in evidence.ordered
-        for i, word in enumerate(sentence.body.words)
-        if i and word.text[:1].isupper()
-    }
+    capitals = frozenset[str]().union(*(sentence.body.capitals for sentence in evidence.ordered))
     found = []
     for i, word in enumerate(statement.words):
         if not word.text[:1].isupper() or word.lower in UNWEIGHTED or word.lower in _CALENDAR | _ROLES:
@@ -45,7 +40,7 @@ def check_names(statement: Text, evidence: Evidence) -> Check | None:
     names = named_words(statement, evidence)
     if not names:
         return None
-    said = {word.lower.removesuffix("'s") for sentence in evidence.ordered for word in sentence.body.words}
+    said = set[str]().union(*(sentence.body.bare for sentence in evidence.ordered))
     said |= {part.lower() for speaker in evidence.speakers for part in re.split(r"[\s_.-]+", speaker) if part}
     absent = [word for word in names if not any(_same(word.lower.removesuffix("'s"), other) for other in said)]
     if not absent:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from admission.text import stem
-from admission.verifiers.checks.reading import Check, Evidence, Sentence, Text, Word
+from admission.verifiers.checks.reading import ELSEWHERE, Check, Evidence, Sentence, Text, Word
 
 _SMALL = {
     "zero": 0.0, "one": 1.0, "two": 2.0, "three": 3.0, "four": 4.0, "five": 5.0, "six": 6.0, "seven": 7.0,
@@ -105,7 +105,8 @@ def check_numbers(
 
     `ok` when each is said (in this unit, a converted one, or as the sum, difference or product of two said numbers);
     `conflict` when the best aligned sentences have the number with another unit, or another number with the unit.
-    `taken` and `dated` (by sentence index) are the spans that dates occupy.
+    Where only other turns than the best aligned one have the number, an `ok` is weak, and another number of the unit in
+    that turn is half a `conflict`. `taken` and `dated` (by sentence index) are the spans that dates occupy.
     """
     ours = [q for q in quantities(statement, taken) if not _idle(q, statement)]
     if not ours:
@@ -113,6 +114,7 @@ def check_numbers(
     said = [(s, q) for s in evidence.ordered for q in quantities(s.body, dated.get(s.index, ()))]
     near = {s.index for top in evidence.top() for s in evidence.around(top, 1)}
     missing: list[str] = []
+    strength = 1.0
     for quantity in ours:
         holds = [s for s, other in said if _agree(quantity, other)]
         if holds or _derived(quantity, [q for _, q in said]):
@@ -120,6 +122,12 @@ def check_numbers(
             if newer is not None:
                 was, now = _shown(quantity, statement), _shown(newer[1], newer[0].body)
                 return Check("numbers", "conflict", (was,), now, newer[0].turn_id)
+            if holds and not any(s.turn_id == evidence.anchor.turn_id for s in holds):
+                strength = ELSEWHERE
+                aside = next((q for s, q in said if s.turn_id == evidence.anchor.turn_id and _clash(quantity, q)), None)
+                if aside is not None:
+                    was, turn = _shown(quantity, statement), evidence.anchor.turn_id
+                    return Check("numbers", "conflict", (was,), aside.text, turn, strength)
             continue
         clash = next(((s, q) for s, q in said if s.index in near and _clash(quantity, q)), None)
         if clash is not None:
@@ -129,7 +137,7 @@ def check_numbers(
         missing.append(quantity.text)
     if missing:
         return Check("numbers", "missing", tuple(missing))
-    return Check("numbers", "ok", tuple(q.text for q in ours))
+    return Check("numbers", "ok", tuple(q.text for q in ours), strength=strength)
 
 
 def _parts(text: Text) -> list[Word]:

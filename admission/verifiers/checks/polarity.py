@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from admission.text import stem, word_set
-from admission.verifiers.checks.reading import Check, Evidence, Sentence, Text
+from admission.verifiers.checks.reading import Check, Evidence, Sentence, Text, read
 
 _NEGATIONS = word_set("not no never neither nor none nobody nothing nowhere without cannot hardly barely scarcely")
 _REFUSALS = frozenset(
@@ -86,6 +87,12 @@ def negated_words(text: Text) -> frozenset[int]:
             turned[i] = turned.get(i, 0) + 1
             left -= text.words[i].content
     return frozenset(i for i, times in turned.items() if times % 2)
+
+
+@lru_cache(maxsize=16384)
+def negated_places(text: str) -> frozenset[int]:
+    """`negated_words` of a text that was read already, remembered."""
+    return negated_words(read(text))
 
 
 def check_negation(statement: Text, evidence: Evidence) -> Check | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Literal
 
 from admission.records import Passage
@@ -33,6 +33,9 @@ FIRST_PERSON = word_set("i me my mine myself i'm i've i'd i'll we us our ours ou
 SECOND_PERSON = word_set("you your yours yourself you're you've you'd you'll")
 PERSONAL = word_set("he him his she her hers they them their theirs he's she's they're they've")
 """These stand for somebody; "it" and "that" may stand for nothing ("it rains", "that Ana left is sad")."""
+
+ELSEWHERE = 0.5
+"""Strength of a check that other turns than the best aligned one settle."""
 
 State = Literal["ok", "missing", "conflict"]
 
@@ -68,20 +71,34 @@ class Word:
         return self.lower not in UNWEIGHTED
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Text:
-    """A text after `normalise`, with its words."""
+    """A text after `normalise`, with its words. `read` remembers texts, and a text what is asked of it often."""
 
     text: str
     words: tuple[Word, ...]
 
-    @property
+    @cached_property
+    def content(self) -> tuple[Word, ...]:
+        return tuple(word for word in self.words if word.content)
+
+    @cached_property
     def lowers(self) -> frozenset[str]:
         return frozenset(word.lower for word in self.words)
 
-    @property
+    @cached_property
     def stems(self) -> frozenset[str]:
         return frozenset(word.stem for word in self.words)
+
+    @cached_property
+    def bare(self) -> frozenset[str]:
+        """The words in lower case without a possessive."""
+        return frozenset(lower.removesuffix("'s") for lower in self.lowers)
+
+    @cached_property
+    def capitals(self) -> frozenset[str]:
+        """In lower case, the words after the first that are written with a capital."""
+        return frozenset(word.lower for word in self.words[1:] if word.text[:1].isupper())
 
     def has(self, *phrases: str) -> str | None:
         """The first of `phrases` (lower case, whole words) that occurs, or None."""

@@ -1,124 +1,23 @@
-"""What may count as evidence: nothing recalled or echoed, no order to the judge, and users only for their own minds."""
+"""Who may speak for whom: users for their own minds, an assistant for itself, nobody for an order to the judge."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
-from admission.records import Passage, Turn
-from admission.replies import asks, only_asks
-from admission.text import FUNCTION_WORDS, content_terms, normalise, sentences, stem, words
+from admission.eligibility.mentions import only_mentions
+from admission.eligibility.orders import poses
+from admission.eligibility.spans import NEVER_EVIDENCE
+from admission.records import Passage
+from admission.replies import only_asks
+from admission.text import FUNCTION_WORDS, normalise, stem, words
 
 if TYPE_CHECKING:
     from admission.history import History
 
-NEVER_EVIDENCE = frozenset({"memory", "instruction"})
 ClaimAbout = Literal["inner", "own", "arrangement", "other"]
-SaidBefore = Callable[[Iterable[str], float], bool]
-
-# --- Which stretches of a turn may be shown -------------------------------------------------------------------------
-
-_COURTESY = frozenset(
-    stem(word)
-    for word in words(
-        "hi hello hey good morning afternoon evening night day dear thanks thank welcome sure ok okay yes well great"
-        " course noted sorry please glad happy help"
-    )
-)
-_ECHO_SHARE = 0.5
-_SAID_SHARE = 0.75
-
-_JUDGES = r"(?:evaluat|verif|judg|grad|check|fact-check|assess|annotat|audit|validat)[\w-]*"
-_ORDER_TO_JUDGE = re.compile(
-    rf"\b(?:notes?|messages?|attention|instructions?|orders?|memo)\s*(?:to|for)?\s*:?\s*(?:the |all |any )*(?:{_JUDGES}"
-    r"|ai|llms?|language models?|models?)\b"
-    r"|\b(?:label|mark|rate|score|classify|treat|judge|count|regard|report|accept|consider)\b.{0,80}"
-    r"\b(?:statements?|claims?|memor(?:y|ies)|obligations?|assertions?)\b.{0,80}"
-    r"\b(?:supported|true|entailed|verified|admitted|contradicted|valid|correct)\b"
-    r"|\b(?:ignore|disregard|forget)\b.{0,20}\b(?:previous|prior|above|earlier|other|your)\b.{0,20}"
-    r"\b(?:instructions?|prompts?|evidence|rules|guidelines)\b",
-    re.IGNORECASE | re.DOTALL,
-)
-
-
-class Recalled:
-    """What recalled memories of a conversation say, so that a later echo of one can be told from news."""
-
-    def __init__(self) -> None:
-        self._memories = 0
-        self._holders: dict[str, list[int]] = defaultdict(list)
-
-    def __bool__(self) -> bool:
-        return self._memories > 0
-
-    def add(self, text: str) -> None:
-        """Note a recalled text; each of its lines counts as a memory of its own."""
-        for line in text.splitlines():
-            for term in set(content_terms(line)):
-                self._holders[term].append(self._memories)
-            self._memories += 1
-
-    def shared(self, content: Iterable[str]) -> set[str]:
-        """Those terms of `content` that the one memory which has most of them has."""
-        by_memory: dict[int, set[str]] = defaultdict(set)
-        for term in set(content):
-            for memory in self._holders.get(term, ()):
-                by_memory[memory].add(term)
-        return max(by_memory.values(), key=len, default=set())
-
-
-def eligible_spans(turn: Turn, recalled: Recalled, said_before: SaidBefore) -> list[tuple[int, int]]:
-    """Character spans of `turn` that may count as evidence at all, in order.
-
-    None of a turn of `memory` or `instruction` origin. Of other turns, a user's too, sentences are left out that order
-    the judge about, and of an assistant's those that only echo a recalled memory: most of what a sentence
-    says, courtesies aside, is in an earlier recalled memory, and no user or tool said it before (`said_before(terms,
-    share)`). Echoed questions stay: a user may confirm them.
-    """
-    if turn.origin in NEVER_EVIDENCE or not turn.text.strip():
-        return []
-    echoes = turn.role == "assistant" and bool(recalled)
-    if not echoes and _ORDER_TO_JUDGE.search(turn.text) is None:
-        return [(0, len(turn.text))]
-    spans: list[tuple[int, int]] = []
-    dropped = False
-    joined = False
-    for start, end in sentences(turn.text):
-        sentence = turn.text[start:end]
-        if _ORDER_TO_JUDGE.search(sentence) or (echoes and _is_echo(sentence, recalled, said_before)):
-            dropped, joined = True, False
-        elif joined:
-            spans[-1] = (spans[-1][0], end)
-        else:
-            spans.append((start, end))
-            joined = True
-    return spans if dropped else [(0, len(turn.text))]
-
-
-def _is_echo(sentence: str, recalled: Recalled, said_before: SaidBefore) -> bool:
-    content = set(content_terms(sentence)) - _COURTESY
-    shared = recalled.shared(content)
-    return (
-        bool(shared)
-        and len(shared) >= _ECHO_SHARE * len(content)
-        and not asks(sentence)
-        and not said_before(shared, _SAID_SHARE)
-    )
-
-
-_INTRODUCES = re.compile(r"\b(?:[Mm]y name(?: is|'s)|[Cc]all me|[Tt]his is) ([^\W\d_][\w'-]+)(?: ([A-Z][\w'-]+))?")
-
-
-def introduced_names(text: str) -> list[str]:
-    """Names a user gives as their own ("my name is Ana Lopez", "call me Ana"), capitalised in the text."""
-    found = (match.group(1, 2) for match in _INTRODUCES.finditer(normalise(text)))
-    return [" ".join(filter(None, names)) for names in found if names[0][0].isupper()]
-
-
-# --- Who may speak for a user ---------------------------------------------------------------------------------------
 
 
 def _stems(listed: str) -> frozenset[str]:
@@ -161,6 +60,8 @@ _IS_DONE_TO = _stems(
 _BE = frozenset(("is", "are", "was", "were", "be", "been", "being"))
 _HAVE_TO = frozenset(("has", "have", "had", "need", "needs", *_BE))
 _PRONOUNS = frozenset(("user", "users", "they", "he", "she", "i", "we"))
+_FIRST_PERSON = frozenset(("i", "i'm", "i've", "i'd", "i'll", "my", "mine", "myself"))
+_FOR_A_USER = frozenset(("user", "users", "customer", "client", "account", "you", "your", "he", "she", "they", "guest"))
 _NEGATED_CAN = frozenset(("can't", "cannot", "couldn't"))
 _ASSISTANT = frozenset(("assistant", "ai", "agent", "bot", "chatbot"))
 _ATTRIBUTES = _stems(
@@ -252,14 +153,22 @@ def attributed_to_assistant(obligation: str, assistants: Iterable[str]) -> bool:
     return not names.isdisjoint(tokens) and any(stem(token) in _ATTRIBUTES for token in tokens)
 
 
+def _speaks_of_nobody_known(text: str, users: Sequence[str]) -> bool:
+    """Is a text in the first person without a word for a user? In what a tool brings, "I" may be anybody."""
+    tokens = [word.lower().removesuffix("'s") for word in words(normalise(text))]
+    named = {word.lower() for user in users for word in words(user)}
+    return not _FIRST_PERSON.isdisjoint(tokens) and named.union(_FOR_A_USER).isdisjoint(tokens)
+
+
 def stands_alone(passage: Passage, obligation: str, history: History) -> bool:
     """May this passage count as evidence for the obligation without any other beside it? See `may_support`."""
-    if passage.origin in NEVER_EVIDENCE:
+    if passage.origin in NEVER_EVIDENCE or only_mentions(passage, obligation, history):
         return False
     if passage.role == "user" and passage.origin == "conversation":
         return True
     if passage.role != "assistant" or passage.origin != "conversation":
-        return claim_about(obligation, history.user_names) != "inner"
+        about = claim_about(obligation, history.user_names)
+        return about != "inner" and not (about == "own" and _speaks_of_nobody_known(passage.text, history.user_names))
     if attributed_to_assistant(obligation, history.participants.get("assistant", ())):
         return True
     return not only_asks(passage.text) and claim_about(obligation, history.user_names) in ("arrangement", "other")
@@ -268,10 +177,11 @@ def stands_alone(passage: Passage, obligation: str, history: History) -> bool:
 def may_support(passage: Passage, obligation: str, history: History) -> bool:
     """May this passage count as evidence for this obligation?
 
-    What a user says: always. Tool and external text: not for what a user wants, likes, plans, decides, feels or
-    authorises. An assistant's turn: for what the obligation attributes to the assistant, for what a user may, must, is
-    given or was charged, and for what is not about a user; a question states nothing by itself. And for anything that
-    a user confirmed or answered directly after: then the two count together only (`admissible`).
+    What a user says: always, but for what is only mentioned in it. Tool and external text: not for what a user wants,
+    likes, plans, decides, feels or authorises, nor for what else is about a user where it only says "I". An assistant's
+    turn: for what the obligation attributes to the assistant, for what a user may, must, is given or was charged, and
+    for what is not about a user; a question states nothing by itself. And for anything that a user confirmed or
+    answered directly after: then the two count together only (`admissible`).
     """
     if stands_alone(passage, obligation, history):
         return True
@@ -283,7 +193,10 @@ def admissible(passages: Sequence[Passage], obligation: str, history: History) -
     """Those of `passages` that may count as evidence for the obligation when shown together, in their order.
 
     As `may_support`, but an assistant's turn that counts only with the user's answer counts only beside that answer.
+    None for an obligation that is itself an order to the judge or poses as a verdict.
     """
+    if poses(obligation):
+        return ()
     shown = {passage.turn_id for passage in passages}
     return tuple(
         passage
