@@ -91,13 +91,10 @@ def start_from(network: EntailmentNetwork, path: Path) -> None:
 
 def logits(network: EntailmentNetwork, encoded: Mapping[str, Tensor]) -> Tensor:
     """Class logits (pairs, 3), the encoder in bf16 where the processor can, the head in fp32."""
-    inputs = {name: encoded[name] for name in ("input_ids", "attention_mask")}
-    if network.backbone.typed:
-        inputs["token_type_ids"] = encoded["token_type_ids"]
     # MPNet's own weights are bf16 already; MiniLM's are trained, and kept in fp32.
     with torch.autocast("cpu", torch.bfloat16, enabled=precision() == "bf16" and network.backbone.typed):
-        states = network.encoder(**inputs).last_hidden_state
-    return network.compared(states.float(), encoded["token_type_ids"], encoded["attention_mask"])
+        states = network.encoded(**encoded)
+    return network.compared(states, encoded["token_type_ids"], encoded["attention_mask"])
 
 
 def shipped(trained: Mapping[str, Tensor]) -> dict[str, Tensor]:

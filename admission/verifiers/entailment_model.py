@@ -69,9 +69,14 @@ class EntailmentNetwork(nn.Module):
             self.match.weight.copy_(torch.eye(width))
 
     def forward(self, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        states = self.encoded(input_ids, token_type_ids, attention_mask)
+        return self.compared(states, token_type_ids, attention_mask)
+
+    def encoded(self, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        """The encoder's last hidden state (pairs, tokens, width), in fp32 whatever it was computed in."""
         types = {"token_type_ids": token_type_ids} if self.backbone.typed else {}
-        states = self.encoder(input_ids=input_ids, attention_mask=attention_mask, **types).last_hidden_state
-        return self.compared(states.float(), token_type_ids, attention_mask)
+        states: Tensor = self.encoder(input_ids=input_ids, attention_mask=attention_mask, **types).last_hidden_state
+        return states.float()
 
     def compared(self, states: Tensor, token_type_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """The head: class logits (pairs, 3) of encoded pairs (pairs, tokens, width)."""

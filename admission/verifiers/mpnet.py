@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import io
 import os
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 import platformdirs
 
 from admission.errors import WeightsError
+from admission.verifiers import published
 
 if TYPE_CHECKING:
     from transformers import MPNetModel, PreTrainedTokenizerBase
@@ -45,18 +45,12 @@ def folder() -> Path:
 
 def checked(place: Path) -> Path:
     """`place`, after its model.safetensors was found to be the publisher's. Raises `WeightsError` otherwise."""
-    weights = place / "model.safetensors"
-    if not weights.is_file():
-        raise WeightsError(str(weights), "the file is missing", f"remove the folder {place} and start again")
-    with weights.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != WEIGHTS_SHA256:
-        raise WeightsError(
-            str(weights),
-            f"SHA-256 is {found}, not the publisher's {WEIGHTS_SHA256}",
-            f"remove the folder {place}, reinstall the packages from a source you trust, and start again",
-        )
-    return place
+    return published.checked(
+        place,
+        WEIGHTS_SHA256,
+        if_missing=f"remove the folder {place} and start again",
+        if_other=f"remove the folder {place}, reinstall the packages from a source you trust, and start again",
+    )
 
 
 def _parts() -> list[Path]:
@@ -96,10 +90,7 @@ def _unpack(parts: Sequence[Path], place: Path) -> None:
 @lru_cache(maxsize=1)
 def tokenizer() -> PreTrainedTokenizerBase:
     """The model's fast tokenizer, one for the process."""
-    from transformers import AutoTokenizer
-
-    loaded: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(folder(), local_files_only=True, use_fast=True)
-    return loaded
+    return published.fast_tokenizer(folder())
 
 
 def encoder() -> MPNetModel:
