@@ -5,19 +5,27 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 
-from admission.deliberation import Answer, Ask, JudgeRole, Round, Rules, deliberate, input_digest
+from admission.decomposition import (
+    Decomposer,
+    Decomposition,
+    RuleDecomposer,
+    build_decomposer,
+    by_rule_instead,
+    check_decomposer,
+)
+from admission.deliberation import Answer, Ask, JudgeRole, Round, Rules, Split, deliberate, input_digest
 from admission.errors import VerifierError
 from admission.history import History
-from admission.obligations import split
 from admission.policy import action_for
 from admission.records import Account, Candidate, Judgment, Question, Report, Thresholds, Usage, digest
 from admission.settings import Settings, load_settings
 from admission.text import printable
 from admission.verifiers import build_verifier, check_kind
+from admission.verifiers.assembly import Assembly, result_cache
 from admission.verifiers.protocol import Verifier
 from admission.verifiers.sameness import same_models
 from admission.verifiers.waiting import within
@@ -31,7 +39,8 @@ class AdmissionGate:
     """Decides what may become a memory. It keeps no state of its own: settings and verifiers, nothing between writes.
 
     Verifiers left out are built from the settings at first use. Whatever goes wrong while judging is a reason in the
-    report, whose status is then `unresolved`; no verdict is ever signalled by an exception.
+    report, whose status is then `unresolved`; no verdict is ever signalled by an exception. `by_file`: chat models are
+    not set up, for `admission.batch` writes what they are asked to files.
     """
 
     def __init__(
@@ -41,8 +50,12 @@ class AdmissionGate:
         verifier_a: Verifier | None = None,
         verifier_b: Verifier | None = None,
         adjudicator: Verifier | None = None,
+        decomposer: Decomposer | None = None,
+        by_file: bool = False,
     ) -> None:
         self.settings = settings if settings is not None else load_settings()
+        self._by_file = by_file
+        self._splitting = decomposer
         self._given: dict[JudgeRole, Verifier | None] = {
             "verifier_a": verifier_a,
             "verifier_b": verifier_b,
@@ -55,7 +68,12 @@ class AdmissionGate:
         }
         for role, kind in self._kinds.items():
             if kind is not None and self._given[role] is None:
-                check_kind(f"verification.{role}", kind, self.settings.models)
+                check_kind(f"verification.{role}", kind, self.settings.models, self.settings.local)
+        # By files a write is judged from its start in every run: it would find its own earlier rounds there, as free.
+        cache = self.settings.cache
+        self._cache = None if by_file else result_cache(cache.folder, cache.size_mb)
+        if decomposer is None:
+            check_decomposer("verification.decomposer", self.settings.verification.decomposer, self.settings.models)
         self._building = threading.Lock()
 
     @property
@@ -66,23 +84,43 @@ class AdmissionGate:
 
     @cached_property
     def _verifiers(self) -> dict[JudgeRole, Verifier]:
-        overrides, models = self.settings.verification.thresholds, self.settings.models
         judges = dict(self._given)
-        built: dict[str, Verifier] = {}  # a kind in two roles is one verifier, with one set of bounds
         for role, kind in self._kinds.items():
             if judges[role] is None and kind is not None:
-                if kind not in built:
-                    built[kind] = build_verifier(kind, overrides.get(kind), models)
-                judges[role] = built[kind]
+                judges[role] = self._assembly.judge(kind)
         view = self.settings.verification.view
         return {role: judge.seated(role, view) for role, judge in judges.items() if judge is not None}
+
+    @property
+    def decomposer(self) -> Decomposer:
+        """Who splits memories into obligations."""
+        with self._building:
+            return self._decomposer
+
+    @cached_property
+    def _decomposer(self) -> Decomposer:
+        if self.settings.verification.view == "holistic":
+            return RuleDecomposer()  # the memory is judged as it is: all that is asked is whether it claims anything
+        if self._splitting is not None:
+            return self._splitting
+        return build_decomposer(self.settings.verification.decomposer, self._assembly.plain)
+
+    @cached_property
+    def _assembly(self) -> Assembly:
+        overrides, models, local = self.settings.verification.thresholds, self.settings.models, self.settings.local
+
+        def build(kind: str) -> Verifier:
+            return build_verifier(kind, overrides.get(kind), models, local, by_file=self._by_file)
+
+        return Assembly(build, models, self._cache)
 
     @cached_property
     def config_digest(self) -> str:
         """Digest of all that a report depends on besides its input: settings, judges, this package's version."""
         settings = self.settings.model_dump(mode="json", include={"evidence", "verification", "policy"})
         judges = {role: verifier.identity for role, verifier in self.verifiers.items()}
-        return digest({"version": __version__, "settings": settings, "judges": judges})
+        splitting = self.decomposer.identity
+        return digest({"version": __version__, "settings": settings, "judges": judges, "decomposer": splitting})
 
     @cached_property
     def _warnings(self) -> tuple[str, ...]:
@@ -108,28 +146,76 @@ class AdmissionGate:
         """Async twin of `decide`: the same rounds, awaited, the judges of a round side by side."""
         if "_rules" not in self.__dict__:
             await asyncio.to_thread(lambda: self._rules)  # first use loads weights, which must not hold up the loop
-        case = _Open(candidate, history, self._rules, self._warnings)
+        case = self.opened(candidate, history)
+        await self._asplit(case)
         while case.report is None:
-            asked = _merged([case])
+            asked = merged([case])
             judgments = await asyncio.gather(*(self._ajudge(role, asked[role]) for role in asked))
-            self._deliver([case], asked, dict(zip(asked, judgments, strict=True)))
+            self.deliver([case], asked, dict(zip(asked, judgments, strict=True)))
         return case.report
 
     def decide_many(self, writes: Iterable[tuple[Candidate, History]], *, batch: int = 32) -> Iterator[Report]:
         """Reports in the order of `writes`, `batch` deliberations in lock-step: one call a judge a round for all."""
         source = iter(writes)
         while pairs := list(islice(source, batch)):
-            cases = [_Open(candidate, history, self._rules, self._warnings) for candidate, history in pairs]
+            cases = [self.opened(candidate, history) for candidate, history in pairs]
+            self.split(cases)
             while waiting := [case for case in cases if case.report is None]:
-                asked = _merged(waiting)
-                self._deliver(waiting, asked, {role: self._judge(role, asked[role], len(waiting)) for role in asked})
+                asked = merged(waiting)
+                self.deliver(waiting, asked, {role: self.judge(role, asked[role], len(waiting)) for role in asked})
             yield from (case.report for case in cases if case.report is not None)
 
-    def _judge(self, role: JudgeRole, questions: list[Question], writes: int) -> list[Judgment]:
+    def opened(self, candidate: Candidate, history: History) -> Open:
+        """The deliberation on one candidate, at its first round: for a driver."""
+        return Open(candidate, history, self._rules, self._warnings)
+
+    def split(self, cases: Sequence[Open]) -> None:
+        """Give deliberations in their first round the obligations of their memories, and let them go on."""
+        asking, decomposer = [case for case in cases if case.splits], self.decomposer
+        candidates, limit = [case.candidate for case in asking], self.settings.verification.timeout_s * len(asking)
+        if decomposer.exchange(()) is None:  # nothing to wait for
+            found = self.decomposed(candidates, lambda: decomposer.decompose(candidates))
+        else:
+            found = self.decomposed(candidates, lambda: within(limit, lambda: decomposer.decompose(candidates)))
+        for case, decomposition in zip(asking, found, strict=True):
+            case.divide(decomposition)
+
+    async def _asplit(self, case: Open) -> None:
+        if not case.splits:
+            return
+        limit = self.settings.verification.timeout_s
+        try:
+            answer = await asyncio.wait_for(self.decomposer.adecompose([case.candidate]), limit)
+            (found,) = self.decomposed([case.candidate], lambda: answer)
+        except Exception as error:  # noqa: BLE001 - as in `decomposed`
+            found = by_rule_instead(case.candidate, ": ".join(_why(error)))
+        case.divide(found)
+
+    def decomposed(
+        self, candidates: Sequence[Candidate], answer: Callable[[], Sequence[Decomposition]]
+    ) -> list[Decomposition]:
+        """What `answer` returns as the candidates' decompositions; those by rule, with the reason, where it raises."""
+        try:
+            found = list(answer())
+            if len(found) != len(candidates):
+                raise VerifierError("malformed_answer", f"{len(candidates)} memories got {len(found)} decompositions")
+            return found
+        except Exception as error:  # noqa: BLE001 - any failure of a decomposer leaves its work to the rules
+            return [by_rule_instead(candidate, ": ".join(_why(error))) for candidate in candidates]
+
+    def judge(self, role: JudgeRole, questions: list[Question], writes: int) -> list[Judgment]:
+        """The answers of the judge in this role to the questions of so many writes."""
+        limit = self.settings.verification.timeout_s * writes
+        verifier = self.verifiers[role]
+        return self.judged(role, questions, lambda: within(limit, lambda: verifier.judge(questions)))
+
+    def judged(
+        self, role: JudgeRole, questions: list[Question], answer: Callable[[], Sequence[Judgment]]
+    ) -> list[Judgment]:
+        """What `answer` returns as the judge's answers, checked; failed judgments where it raises."""
         verifier = self.verifiers[role]
         try:
-            limit = self.settings.verification.timeout_s * writes
-            return self._checked(verifier, questions, within(limit, lambda: verifier.judge(questions)))
+            return self._checked(verifier, questions, answer())
         except Exception as error:  # noqa: BLE001 - any failure of a verifier is a reason, never a crash or an admission
             return _failed(verifier, questions, error)
 
@@ -138,7 +224,7 @@ class AdmissionGate:
         try:
             answers = await asyncio.wait_for(verifier.ajudge(questions), self.settings.verification.timeout_s)
             return self._checked(verifier, questions, answers)
-        except Exception as error:  # noqa: BLE001 - as in `_judge`
+        except Exception as error:  # noqa: BLE001 - as in `judged`
             return _failed(verifier, questions, error)
 
     def _checked(
@@ -153,15 +239,14 @@ class AdmissionGate:
         thresholds = verifier.thresholds.stricter(self.settings.verification.strictness)
         return [_derived(thresholds, q, judgment) for q, judgment in zip(questions, judgments, strict=True)]
 
-    def _deliver(self, cases: Sequence[_Open], asked: Asked, answered: Answered) -> None:
+    def deliver(self, cases: Sequence[Open], asked: Asked, answered: Answered) -> None:
         """Give every deliberation its own part of the answers, in the order it was asked for, and let it go on."""
         ends = dict.fromkeys(asked, 0)
         for case in cases:
             answers: list[Answer] = []
             for request in case.round:
                 if not isinstance(request, Ask):
-                    answers.append(split(request.candidate))
-                    continue
+                    raise TypeError("a deliberation has its obligations before it asks a judge")
                 start = ends[request.role]
                 ends[request.role] = start + len(request.questions)
                 own = answered[request.role][start : ends[request.role]]
@@ -170,7 +255,7 @@ class AdmissionGate:
             case.go_on(answers)
 
 
-class _Open:
+class Open:
     """One deliberation that a driver has in hand: the round it waits for, then its report.
 
     `warnings` are reasons that come after all others in the report of whatever was put to the judges.
@@ -180,7 +265,7 @@ class _Open:
         self.candidate, self.history, self.rules, self.warnings = candidate, history, rules, warnings
         self.round: Round = ()
         self.report: Report | None = None
-        self.spent: dict[JudgeRole, Usage] = {}
+        self.spent: dict[str, Usage] = {}
         self._thinking = 0.0
         self._began = time.perf_counter()
         self._deliberation = deliberate(candidate, history, rules)
@@ -196,7 +281,18 @@ class _Open:
             self.report = self._completed(self._broken(error), began)
         self._thinking += time.perf_counter() - began
 
-    def charge(self, role: JudgeRole, usage: Usage) -> None:
+    @property
+    def splits(self) -> bool:
+        """Whether it is in its first round, and waits for the obligations of its memory."""
+        return any(isinstance(request, Split) for request in self.round) and self.report is None
+
+    def divide(self, found: Decomposition) -> None:
+        """Take the obligations of the memory."""
+        self.charge("decomposer", found.cost)
+        self.warnings = (*((found.warning,) if found.warning else ()), *self.warnings)
+        self.go_on([found.obligations])
+
+    def charge(self, role: str, usage: Usage) -> None:
         self.spent[role] = self.spent.get(role, Usage()) + usage
 
     def on_account(self, request: Ask, number: int) -> list[Question]:
@@ -226,7 +322,7 @@ class _Open:
         )
 
 
-def _merged(cases: Sequence[_Open]) -> Asked:
+def merged(cases: Sequence[Open]) -> Asked:
     """All questions of a round by judge, in the order of the cases."""
     asked: Asked = {}
     for number, case in enumerate(cases):
@@ -246,10 +342,15 @@ def _derived(thresholds: Thresholds, question: Question, judgment: Judgment) -> 
     return judgment.model_copy(update={"label": label, "evidence": evidence})
 
 
-def _failed(verifier: Verifier, questions: Sequence[Question], error: Exception) -> list[Judgment]:
-    code, detail = "model_error", printable(f"{type(error).__name__}: {error}")
+def _why(error: Exception) -> tuple[str, str]:
+    """Code and detail of what a call raised."""
     if isinstance(error, VerifierError):
-        code, detail = error.code, printable(error.detail)
-    elif isinstance(error, TimeoutError):
-        code, detail = "timeout", "no answer within the time allowed (verification.timeout_s)"
+        return error.code, printable(error.detail)
+    if isinstance(error, TimeoutError):
+        return "timeout", "no answer within the time allowed (verification.timeout_s)"
+    return "model_error", printable(f"{type(error).__name__}: {error}")
+
+
+def _failed(verifier: Verifier, questions: Sequence[Question], error: Exception) -> list[Judgment]:
+    code, detail = _why(error)
     return [Judgment.failed(verifier.name, question.view, code, detail) for question in questions]

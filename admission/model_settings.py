@@ -9,6 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 Asking = Literal["joint", "isolated", "joint_then_isolated"]
 Output = Literal["auto", "json_schema", "function_calling", "json_mode", "text"]
 
+ANTHROPIC_MAX_TOKENS = 4096
+"""Tokens of an answer in Anthropic's batch files, which need a bound, where `params` names none."""
+
 
 class ChatOptions(BaseModel):
     """How a chat model is asked.
@@ -43,3 +46,13 @@ class ModelSettings(ChatOptions):
 
     model: str = Field(min_length=1)
     params: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def provider_and_name(self) -> tuple[str, str]:
+        """The two halves of `provider:model`; the provider may stand in `params.model_provider` or show in the name."""
+        if "model_provider" in self.params:
+            return str(self.params["model_provider"]), self.model
+        provider, named, name = self.model.partition(":")
+        if named:
+            return provider, name
+        return ("anthropic" if self.model.startswith("claude") else "openai"), self.model

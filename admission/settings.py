@@ -21,6 +21,7 @@ from pydantic_settings import (
 )
 
 from admission.errors import SettingsError
+from admission.local_settings import LocalModelSettings
 from admission.model_settings import ModelSettings
 from admission.records import Action, Thresholds, VerificationView
 
@@ -45,8 +46,9 @@ class EvidenceSettings(Section):
 
 
 class VerificationSettings(Section):
-    """Who judges and how. Names are verifier kinds of `admission.verifiers`, or `chat:NAME` for a section of `models`;
-    `timeout_s` bounds one call for one write.
+    """Who judges and how. Names are verifier kinds of `admission.verifiers`, `chat:NAME` for a section of `models`,
+    `local:NAME` for one of `local`, or `cascade:NAME` for one of either, asked after the embedded verifiers;
+    `timeout_s` bounds one call for one write. `decomposer` splits memories: `rules`, or `chat:NAME`.
 
     `thresholds` override a verifier's own, by its name. `strictness`, in log-odds, is added to the logit of every
     judge's support threshold, whatever its kind; `admission calibrate` finds it for a bound on unsupported admission.
@@ -57,6 +59,7 @@ class VerificationSettings(Section):
     verifier_a: str = "entailment"
     verifier_b: str = "alignment"
     adjudicator: str | None = "adjudicator"
+    decomposer: str = "rules"
     timeout_s: float = Field(default=120.0, gt=0)
     thresholds: dict[str, Thresholds] = Field(default_factory=dict)
     strictness: float = Field(default=0.0, ge=-10.0, le=10.0)
@@ -66,6 +69,13 @@ class VerificationSettings(Section):
     @classmethod
     def _none_by_name(cls, value: str | None) -> str | None:
         return None if value == "none" else value  # TOML and the environment have no null
+
+    @field_validator("thresholds")
+    @classmethod
+    def _none_of_a_cascade(cls, value: dict[str, Thresholds]) -> dict[str, Thresholds]:
+        if cascades := [name for name in value if name.startswith("cascade:")]:
+            raise ValueError(f"{cascades[0]} has none of its own: set those of entailment, alignment and the model")
+        return value
 
 
 class PolicyRule(Section):
@@ -82,6 +92,14 @@ class PolicyRule(Section):
     conflicting: Action | None = None
     contradicted: Action | None = None
     invalid: Action | None = None
+
+
+class CacheSettings(Section):
+    """Where answers of chat models are kept between runs (docs/cost.md); off without a folder. `size_mb`: beyond so
+    many megabytes the oldest make room."""
+
+    folder: Path | None = None
+    size_mb: int = Field(default=256, ge=1)
 
 
 class LedgerSettings(Section):
@@ -124,7 +142,9 @@ class Settings(BaseSettings):
     evidence: EvidenceSettings = EvidenceSettings()
     verification: VerificationSettings = VerificationSettings()
     models: dict[str, ModelSettings] = Field(default_factory=dict)
+    local: dict[str, LocalModelSettings] = Field(default_factory=dict)
     policy: tuple[PolicyRule, ...] = ()
+    cache: CacheSettings = CacheSettings()
     ledger: LedgerSettings = LedgerSettings()
     writes: WriteSettings = WriteSettings()
 
@@ -180,7 +200,9 @@ def _names() -> list[str]:
         EvidenceSettings,
         VerificationSettings,
         ModelSettings,
+        LocalModelSettings,
         PolicyRule,
+        CacheSettings,
         LedgerSettings,
         WriteSettings,
         Thresholds,

@@ -1,29 +1,41 @@
-"""Microseconds a claim, decide and complete of the SQLite ledger, beside a bare INSERT and commit of the same report.
+"""Microseconds a claim, decide and complete of a ledger, beside a bare INSERT and commit of the same report.
 
-Run: python benchmarks/ledger.py [--writes 1000] [--folder PATH on the disk to measure]
+One writer on SQLite with each level of syncing; then many processes at once on SQLite and, where a server is named, on
+Postgres, with a check that nothing was lost. Ledger and bare table are written in turns: both see the same disk.
+
+Run: python benchmarks/ledger.py [--writes 1000] [--writers 16] [--folder PATH on the disk to measure]
+     [--postgres postgresql://user@host/database]
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
+import os
 import sqlite3
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-from admission.ledger import SqliteLedger, WriteIntent, fingerprint_of
+from admission.ledger import Ledger, SqliteLedger, WriteIntent, fingerprint_of, open_ledger
 from admission.ledger.sqlite_file import Synchronous
 from admission.records import Finding, Judgment, Passage, Report
 
 NAMESPACE = ("bench", "user-1")
 STEPS = ("bare INSERT + commit", "claim", "decide", "complete", "claim of a known write")
+WAIT_S = 120.0
+
+Times = dict[str, list[float]]
+Insert = Callable[[str], object]
 
 
 def a_report(n: int) -> Report:
@@ -72,58 +84,169 @@ def a_report(n: int) -> Report:
     )
 
 
-def measure(folder: Path, synchronous: Synchronous, writes: int) -> dict[str, list[float]]:
-    """Microseconds of every step of every write. The steps alternate, so that all see the same state of the disk."""
-    times: dict[str, list[float]] = {step: [] for step in STEPS}
+def write_in_turns(ledger: Ledger, insert: Insert, writes: range) -> Times:
+    """Microseconds of every step of every write."""
+    times: Times = {step: [] for step in STEPS}
 
     def timed(step: str, call: Callable[..., object], *arguments: object, **named: object) -> None:
         start = time.perf_counter_ns()
         call(*arguments, **named)
         times[step].append((time.perf_counter_ns() - start) / 1000)
 
-    with (
-        closing(SqliteLedger(str(folder / f"ledger-{synchronous}.db"), synchronous=synchronous)) as ledger,
-        closing(sqlite3.connect(folder / f"bare-{synchronous}.db", isolation_level=None)) as bare,
-    ):
-        bare.execute("PRAGMA journal_mode = WAL")
-        bare.execute(f"PRAGMA synchronous = {synchronous}")
-        bare.execute("CREATE TABLE reports (id INTEGER PRIMARY KEY, body TEXT)")
-        for n in range(writes):
-            value = {"content": f"Memory {n}."}
-            fingerprint = fingerprint_of("thread", f"task-{n}", NAMESPACE, value, key=f"k{n}")
-            intent = WriteIntent(fingerprint=fingerprint, namespace=NAMESPACE, key=f"k{n}", value=value)
-            report = a_report(n)
-            body = json.dumps(report.model_dump(mode="json"))
-            timed("bare INSERT + commit", bare.execute, "INSERT INTO reports (body) VALUES (?)", (body,))
-            timed("claim", ledger.claim, intent)
-            timed("decide", ledger.decide, fingerprint, report, value, quarantined=False)
-            timed("complete", ledger.complete, fingerprint)
-            timed("claim of a known write", ledger.claim, intent)
-        found = ledger.verify(ledger.head())
-        assert found.ok and found.entries == 2 * writes
+    for n in writes:
+        value = {"content": f"Memory {n}."}
+        fingerprint = fingerprint_of("thread", f"task-{n}", NAMESPACE, value, key=f"k{n}")
+        intent = WriteIntent(fingerprint=fingerprint, namespace=NAMESPACE, key=f"k{n}", value=value)
+        report = a_report(n)
+        timed("bare INSERT + commit", insert, json.dumps(report.model_dump(mode="json")))
+        timed("claim", ledger.claim, intent)
+        timed("decide", ledger.decide, fingerprint, report, value, quarantined=False)
+        timed("complete", ledger.complete, fingerprint)
+        timed("claim of a known write", ledger.claim, intent)
     return times
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--writes", type=int, default=1000)
-    parser.add_argument("--folder", type=Path, default=None, help="where the files go; default: a temporary folder")
-    arguments = parser.parse_args()
-    table = Table(title=f"SQLite ledger, {arguments.writes} writes, SQLite {sqlite3.sqlite_version}")
-    for heading in ("synchronous", "step", "median us", "p99 us", "x bare"):
-        table.add_column(heading, justify="left" if heading in {"synchronous", "step"} else "right")
+# -- the bare tables -------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def bare_sqlite(path: Path, synchronous: Synchronous) -> Iterator[Insert]:
+    with closing(sqlite3.connect(path, isolation_level=None, timeout=WAIT_S)) as db:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute(f"PRAGMA synchronous = {synchronous}")
+        db.execute("CREATE TABLE IF NOT EXISTS reports (id INTEGER PRIMARY KEY, body TEXT)")
+        yield lambda body: db.execute("INSERT INTO reports (body) VALUES (?)", (body,))
+
+
+@contextmanager
+def bare_postgres(url: str) -> Iterator[Insert]:
+    """A table in the ledger's own schema, which is there already."""
+    from admission.ledger.postgres_server import connect, parse_address
+
+    with connect(parse_address(url), WAIT_S) as db:
+        yield lambda body: db.execute("INSERT INTO bare_reports (body) VALUES (%s)", (body,))
+
+
+# -- many writers ----------------------------------------------------------------------------------------------------
+
+
+def write_beside_others(url: str, bare: Path | None, writer: int, writes: int, start: Barrier, answers: Any) -> None:
+    """One process of many: its writes, once all are ready."""
+    insert = bare_postgres(url) if bare is None else bare_sqlite(bare, "FULL")
+    with closing(open_ledger(url)) as ledger, insert as insert_one:
+        ledger.head()
+        start.wait()
+        answers.put(write_in_turns(ledger, insert_one, range(writer * writes, (writer + 1) * writes)))
+
+
+def measure_together(url: str, bare: Path | None, writers: int, writes: int) -> tuple[Times, float]:
+    """Every step of all writers, and the seconds they took together."""
+    spawn = multiprocessing.get_context("spawn")
+    start, answers = spawn.Barrier(writers + 1), spawn.SimpleQueue()
+    arguments = [(url, bare, n, writes, start, answers) for n in range(writers)]
+    processes = [spawn.Process(target=write_beside_others, args=each) for each in arguments]
+    for process in processes:
+        process.start()
+    start.wait()
+    began = time.perf_counter()
+    each = [answers.get() for _ in processes]
+    seconds = time.perf_counter() - began
+    for process in processes:
+        process.join()
+    check_that_nothing_is_lost(url, writers * writes)
+    return {step: [taken for times in each for taken in times[step]] for step in STEPS}, seconds
+
+
+def check_that_nothing_is_lost(url: str, writes: int) -> None:
+    with closing(open_ledger(url)) as ledger:
+        found = ledger.verify(ledger.head())
+        told = {(entry.fingerprint, entry.kind) for entry in ledger.entries()}
+        assert found.ok, found.problem
+        assert found.entries == len(told) == 2 * writes, found.entries
+        assert ledger.incomplete() == []
+
+
+@contextmanager
+def postgres_schema(url: str) -> Iterator[str]:
+    """The URL of a new schema with a ledger and a bare table, dropped at the end."""
+    import psycopg
+
+    schema = f"admission_benchmark_{os.getpid()}"
+    there = f"{url}{'&' if '?' in url else '?'}schema={schema}"
+    try:
+        open_ledger(there).close()
+        with psycopg.connect(url) as db:
+            db.execute(f"CREATE TABLE {schema}.bare_reports (id bigserial PRIMARY KEY, body text)")
+        yield there
+    finally:
+        with psycopg.connect(url) as db:
+            db.execute(f"DROP SCHEMA IF EXISTS {schema} CASCADE")
+
+
+# -- tables ----------------------------------------------------------------------------------------------------------
+
+
+def a_table(title: str, first: str) -> Table:
+    table = Table(title=title, width=120)
+    for heading in (first, "step", "p50 us", "p99 us", "x bare (p50)", "x bare (p99)"):
+        table.add_column(heading, justify="left" if heading in {first, "step"} else "right")
+    return table
+
+
+def add_rows(table: Table, name: str, times: Times) -> None:
+    whole = list(map(sum, zip(*(times[step] for step in STEPS[1:4]), strict=True)))
+    bare = quantiles(times[STEPS[0]])
+    for step, taken in [*times.items(), ("one write (three steps)", whole)]:
+        middle, high = quantiles(taken)
+        times_bare = (f"{middle / bare[0]:.2f}", f"{high / bare[1]:.2f}")
+        table.add_row(name, step, f"{middle:.0f}", f"{high:.0f}", *times_bare)
+    table.add_section()
+
+
+def quantiles(taken: list[float]) -> tuple[float, float]:
+    """Median and 99th percentile."""
+    return statistics.median(taken), statistics.quantiles(taken, n=100)[98]
+
+
+def one_writer(folder: Path, writes: int) -> Table:
+    table = a_table(f"One writer, {writes} writes, SQLite {sqlite3.sqlite_version}", "synchronous")
     levels: tuple[Synchronous, ...] = ("FULL", "NORMAL")
-    with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
-        for synchronous in levels:
-            times = measure(Path(folder), synchronous, arguments.writes)
-            bare = statistics.median(times[STEPS[0]])
-            for step, taken in times.items():
-                median, p99 = statistics.median(taken), statistics.quantiles(taken, n=100)[98]
-                table.add_row(synchronous, step, f"{median:.0f}", f"{p99:.0f}", f"{median / bare:.2f}")
-            whole = statistics.median(map(sum, zip(*(times[s] for s in STEPS[1:4]), strict=True)))
-            table.add_row(synchronous, "one write (three steps)", f"{whole:.0f}", "", f"{whole / bare:.2f}")
-            table.add_section()
-    Console().print(table)
+    for synchronous in levels:
+        path = folder / f"ledger-{synchronous}.db"
+        with (
+            closing(SqliteLedger(str(path), synchronous=synchronous)) as ledger,
+            bare_sqlite(folder / f"bare-{synchronous}.db", synchronous) as insert,
+        ):
+            add_rows(table, synchronous, write_in_turns(ledger, insert, range(writes)))
+        check_that_nothing_is_lost(f"sqlite:///{path}", writes)
+    return table
+
+
+def many_writers(folder: Path, postgres: str | None, writers: int, writes: int) -> Table:
+    table = a_table(f"{writers} writers at once, {writes} writes each: nothing lost, nothing doubled", "ledger")
+
+    def add(name: str, url: str, bare: Path | None) -> None:
+        times, seconds = measure_together(url, bare, writers, writes)
+        add_rows(table, f"{name}, {writers * writes / seconds:.0f} writes/s", times)
+
+    add("SQLite", f"sqlite:///{folder / 'together.db'}", folder / "together-bare.db")
+    if postgres is not None:
+        with postgres_schema(postgres) as url:
+            add("Postgres", url, None)
+    return table
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--writes", type=int, default=1000, help="by each writer")
+    parser.add_argument("--writers", type=int, default=16)
+    parser.add_argument("--folder", type=Path, default=None, help="where the files go; default: a temporary folder")
+    parser.add_argument("--postgres", default=None, help="a database to make a schema in; default: SQLite only")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=arguments.folder) as name:
+        folder = Path(name)
+        Console().print(one_writer(folder, arguments.writes))
+        Console().print(many_writers(folder, arguments.postgres, arguments.writers, arguments.writes))
 
 
 if __name__ == "__main__":

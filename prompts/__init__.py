@@ -20,8 +20,15 @@ NAMES = (
     "adjudicate",
     "repair",
     "decompose",
+    "decompose_memory",
+    "repair_decompose",
+    "label_system",
+    "label_support",
+    "label_contradiction",
 )
-"""`system` goes before each `judge_*` (one a view) and `adjudicate`; `repair` asks anew for an unusable answer."""
+"""`system` goes before each `judge_*` (one a view) and `adjudicate`, `decompose` before `decompose_memory`; `repair`
+and `repair_decompose` ask anew for an unusable answer; `label_system` goes before the two questions `label_*` of a
+local model."""
 
 
 @cache

@@ -19,6 +19,7 @@ FLOORS = {
     "admission.errors": 0,
     "admission.records": 0,
     "admission.model_settings": 0,
+    "admission.local_settings": 0,
     "admission.text": 0,
     "admission.language": 1,
     "admission.bm25": 1,
@@ -37,8 +38,10 @@ FLOORS = {
     "admission.panel": 4,
     "admission.verdict": 4,
     "admission.policy": 4,
+    "admission.decomposition": 4,
     "admission.deliberation": 5,
     "admission.gate": 6,
+    "admission.batch": 7,
     "admission": 7,
     "admission.evaluation": 7,
     "graph_nodes": 8,
@@ -82,18 +85,19 @@ def test_nothing_imports_upward(module: str) -> None:
     assert [name for name in ours if floor(name) > floor(module)] == []
 
 
-def test_the_core_knows_nothing_of_langgraph_and_of_langchain_only_where_chat_models_are_called() -> None:
+def test_the_core_knows_nothing_of_langgraph_and_of_langchain_only_where_chat_models_answer() -> None:
     core = {
         name: file
         for name, file in modules().items()
         if name.startswith("admission") and floor(name) < floor("graph_nodes")
     }
     found = {n for n, f in core.items() for i in imports(f) if i.startswith(("langgraph", "langchain"))}
-    assert found == {f"admission.verifiers.chat.{name}" for name in ("building", "calls", "verifier")}
+    chat = {f"admission.verifiers.chat.{name}" for name in ("building", "calls", "unsent", "verifier")}
+    assert found == {*chat, "admission.batch.provider_lines"}
 
 
 def test_verifiers_know_records_and_texts_but_no_histories_ledgers_or_policies() -> None:
-    allowed = ("errors", "model_settings", "records", "text", "language", "verifiers", "version")
+    allowed = ("errors", "model_settings", "local_settings", "records", "text", "language", "verifiers", "version")
     for name, file in modules().items():
         if name.startswith("admission.verifiers"):
             ours = [i for i in imports(file) if i.startswith("admission.")]

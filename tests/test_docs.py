@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
+from admission.local_settings import LocalModelSettings
 from admission.model_settings import ModelSettings
 from admission.settings import (
+    CacheSettings,
     EvidenceSettings,
     LedgerSettings,
     PolicyRule,
@@ -24,6 +26,8 @@ DOCS = Path(__file__).parent.parent / "docs"
         ("evidence", EvidenceSettings),
         ("verification", VerificationSettings),
         ("models", ModelSettings),
+        ("local", LocalModelSettings),
+        ("cache", CacheSettings),
         ("policy", PolicyRule),
         ("ledger", LedgerSettings),
         ("writes", WriteSettings),

@@ -11,7 +11,9 @@ ASKING = [name for name in prompts.NAMES if name.startswith("judge_") or name ==
     ("name", "places"),
     [
         ("system", set()),
-        ("decompose", {"fence", "memory"}),
+        ("decompose", set()),
+        ("decompose_memory", {"fence", "memory"}),
+        ("repair_decompose", {"problems"}),
         ("repair", {"problems", "ids"}),
         *((name, {"fence", "evidence", "statements"}) for name in ASKING),
     ],

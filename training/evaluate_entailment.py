@@ -7,12 +7,9 @@ import json
 import random
 from collections import defaultdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from admission.records import Judgment, Question
@@ -20,10 +17,11 @@ from admission.verifiers import entailment_weights
 from admission.verifiers.entailment import EntailmentVerifier
 from admission.verifiers.entailment_model import EntailmentNetwork
 from training import sources
+from training.claim_only import claim_only
 from training.evaluate_verifiers import on_dialogues
 from training.export_entailment import logits
 from training.locomo import RETENTION, recorded
-from training.verifier_data import DIALOGUES, dialogue_purpose, dialogue_rows, question
+from training.verifier_data import DIALOGUES, dialogue_rows, exchange_rows, question
 
 SETS = ("mnli", "cad", "vitaminc", "foolmetwice", "feversymmetric", "scone", "negation_nli", "wice", "q2", "cider",
         "fragments", "med_help", "bigbench")  # fmt: skip
@@ -49,25 +47,6 @@ def by_set(network: EntailmentNetwork, data: Path, size: int) -> dict[str, dict[
         if contradicted:
             found[source]["contradiction_recall"] = round(float(np.mean(best[contradicted] == 2)), 3)
     return found
-
-
-def claim_only(rows: list[dict[str, Any]]) -> dict[str, float]:
-    """What the words of a claim alone tell about its label, learnt on the training dialogues."""
-    parts: dict[bool, tuple[list[str], list[bool]]] = {True: ([], []), False: ([], [])}
-    for row in rows:
-        purpose = dialogue_purpose(row["id"])
-        if purpose != "calibration":
-            for claim in row["claims"]:
-                parts[purpose == "test"][0].append(claim["text"])
-                parts[purpose == "test"][1].append(claim["label"] == "supported")
-    words = TfidfVectorizer(ngram_range=(1, 2), min_df=2, sublinear_tf=True)
-    learnt = LogisticRegression(max_iter=2000, C=1.0).fit(words.fit_transform(parts[False][0]), parts[False][1])
-    chances = learnt.predict_proba(words.transform(parts[True][0]))[:, 1]
-    holds = np.array(parts[True][1])
-    return {
-        "accuracy": round(float(((chances >= 0.5) == holds).mean()), 3),
-        "auc": round(float(roc_auc_score(holds, chances)), 3),
-    }
 
 
 def on_locomo(verifier: EntailmentVerifier, folder: Path) -> dict[str, object]:
@@ -125,7 +104,7 @@ def main() -> None:
     verifier = EntailmentVerifier(weights=weights)
     rows = dialogue_rows(arguments.dialogues)
     found: dict[str, object] = {"identity": verifier.identity, "dialogues": on_dialogues(verifier, rows)}
-    found["claim_only_baseline"] = claim_only(rows)
+    found["claim_only_baseline"] = claim_only({"dialogues": rows, "exchanges": exchange_rows()})
     if arguments.locomo:
         found["locomo_twins"] = on_locomo(verifier, arguments.locomo)
     found["sets"] = by_set(entailment_weights.load(weights), arguments.data, arguments.pairs)

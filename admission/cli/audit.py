@@ -31,6 +31,21 @@ def audit(
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first N writes of the input.")] = None,
     html: Annotated[Path | None, typer.Option(help="Also write the run as one HTML page.")] = None,
     ledger: Annotated[str | None, typer.Option(help="Also record every report in this ledger.")] = None,
+    requests_out: Annotated[
+        Path | None,
+        typer.Option(help="Ask chat models by batch files: write the open requests into this folder, and stop."),
+    ] = None,
+    responses_in: Annotated[
+        Path | None,
+        typer.Option(help="Go on from the provider's output files in this folder; next requests go to --requests-out."),
+    ] = None,
+    batch_format: Annotated[
+        str | None, typer.Option(help="Request files as openai or anthropic; default: as each model's provider has it.")
+    ] = None,
+    final: Annotated[
+        bool,
+        typer.Option("--final", help="With --responses-in: what has no answer by now has failed."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Judge the recorded memory writes of conversation files."""
@@ -41,18 +56,26 @@ def audit(
 
     chosen = {"evidence": {"setting": setting}, "verification": {"view": view}}
     overrides = {name: part for name, part in chosen.items() if None not in part.values()}
-    run = AuditRun(files, load_settings(config, overrides), out=out, limit=limit, ledger_url=ledger)
+    batch = None
+    if requests_out or responses_in or batch_format or final:
+        from admission.cli.audit_batch import BatchFiles
+
+        batch = BatchFiles(requests_out, responses_in, batch_format, final)
+    run = AuditRun(files, load_settings(config, overrides), out=out, limit=limit, ledger_url=ledger, batch=batch)
     run.go(lines=out is None and not as_json, keep=html is not None)
     summary = run.summary()
     if html is not None:
         write_page(
             html, run.reports, title=f"Admission audit: {', '.join(f.name for f in files)}", metrics=summary.metrics
         )
+    step = batch.next_step(run.remaining) if batch is not None else None
     if as_json:
         print_json(run.summary_json())
-    else:
+    elif summary.reports or step is None:
         console(stderr=True).print(summary_view(summary))
-    if run.remaining:
+    if step is not None:
+        typer.echo(f"admission: {step}", err=True)
+    elif run.remaining:
         again = f"run it again to go on: what is in {out} is skipped" if out else "with --out a run can be resumed"
         typer.echo(f"admission: stopped with {run.remaining} writes to go; {again}", err=True)
         raise typer.Exit(INTERRUPTED)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,12 +17,13 @@ from admission.evaluation.replay_metrics import Reference, ReplayScore, parse_re
 from admission.gate import AdmissionGate
 from admission.history import History, Timeline
 from admission.records import Candidate, Report, digest
-from admission.reports.jsonl import ReportLog, report_line
+from admission.reports.jsonl import ReportLog, read_reports, report_line, write_reports
 from admission.reports.summary import Summary, Tally
 
 if TYPE_CHECKING:
     from types import FrameType
 
+    from admission.cli.audit_batch import BatchFiles
     from admission.ledger import Ledger
     from admission.settings import Settings
 
@@ -43,6 +44,7 @@ class Planned(NamedTuple):
 
 class AuditRun:
     """An audit of conversation files with one gate. The input is read and checked whole before anything is judged.
+    With `batch` chat models are asked by files, and a write is left open until all its answers are there.
 
     Raises `InputError` for bad input, a write that occurs twice, an `out` that holds anything but reports, reports of
     another configuration, or reports of other writes under the same ids.
@@ -56,11 +58,13 @@ class AuditRun:
         out: Path | None = None,
         limit: int | None = None,
         ledger_url: str | None = None,
+        batch: BatchFiles | None = None,
     ) -> None:
         self.files = files
         self.settings = settings
         self.out = out
         self.ledger_url = ledger_url
+        self.batch = batch
         self.reports: list[Report] = []
         self.plan = self._planned(limit)
         self._done: set[Key] = set()
@@ -79,31 +83,18 @@ class AuditRun:
 
         `lines`: print each report on stdout. `keep`: hold all reports in `reports`, in input order.
         """
-        gate = AdmissionGate(self.settings)
+        gate = AdmissionGate(self.settings) if self.batch is None else AdmissionGate(self.settings, by_file=True)
+        decide = gate.decide_many if self.batch is None else self.batch.driver(gate).decide_many
         warn_of_missing(gate)
         with ExitStack() as stack:
             log = stack.enter_context(ReportLog(self.out)) if self.out is not None else None
             if log is not None:
                 self._resume(log, gate.config_digest, keep)
-            if not self.remaining:
-                return
-            ledger = stack.enter_context(self._ledger()) if self.ledger_url is not None else None
-            stack.enter_context(self._interruptible())
-            progress = stack.enter_context(self._progress())
-            task = progress.add_task("judging", total=len(self.plan), completed=self._already)
-            for number, report in enumerate(gate.decide_many(self._pending(), batch=BATCH), 1):
-                # The ledger first: what is in `out` is never looked at again.
-                if ledger is not None:
-                    ledger.record_report(report)
-                if log is not None:
-                    log.append(report)
-                    if number % BATCH == 0:
-                        log.sync()
-                if lines:
-                    print_line(report_line(report))
-                self._count(report, keep)
-                progress.advance(task)
-        self.reports.sort(key=lambda report: self.plan[_key(report)].place)
+            if self.remaining:
+                self._judge(decide, log, lines, keep)
+        self.reports.sort(key=self._place)
+        if self.batch is not None and self.out is not None and not self.remaining:
+            self._restore_order(self.out)
 
     def summary(self) -> Summary:
         """Counts over every report of the input, those of earlier runs included; metrics where references exist."""
@@ -118,7 +109,8 @@ class AuditRun:
         else:
             summary["interval"] = "Clopper-Pearson, 95 %"
         ran = {"new": len(self._done) - self._already, "already_reported": self._already, "remaining": self.remaining}
-        return summary | ran | ({} if self.out is None else {"out": str(self.out)})
+        batch = {} if self.batch is None else self.batch.summary()
+        return summary | ran | batch | ({} if self.out is None else {"out": str(self.out)})
 
     def _planned(self, limit: int | None) -> dict[Key, Planned]:
         plan: dict[Key, Planned] = {}
@@ -157,6 +149,40 @@ class AuditRun:
                 raise InputError("--out", problem, "give another --out, or the write a new id")
             self._count(report, keep)
         self._already = len(self._done)
+
+    def _judge(self, decide: Callable[..., Iterator[Report]], log: ReportLog | None, lines: bool, keep: bool) -> None:
+        with ExitStack() as stack:
+            ledger = stack.enter_context(self._ledger()) if self.ledger_url is not None else None
+            requests = stack.enter_context(self.batch) if self.batch is not None else None
+            stack.enter_context(self._interruptible())
+            progress = stack.enter_context(self._progress())
+            task = progress.add_task("judging", total=len(self.plan), completed=self._already)
+            for number, report in enumerate(decide(self._pending(), batch=BATCH), 1):
+                # The ledger first: what is in `out` is never looked at again.
+                if ledger is not None:
+                    ledger.record_report(report)
+                if log is not None:
+                    log.append(report)
+                    if number % BATCH == 0:
+                        log.sync()
+                if lines:
+                    print_line(report_line(report))
+                self._count(report, keep)
+                progress.advance(task)
+            if requests is not None and not self._stopping:
+                requests.finish()
+
+    def _place(self, report: Report) -> int:
+        """Where the report's write stands in the input; -1 for one of another input."""
+        planned = self.plan.get(_key(report))
+        return -1 if planned is None else planned.place
+
+    def _restore_order(self, out: Path) -> None:
+        """Answers by file complete the writes in any order: with the last one the reports take that of the input."""
+        reports = list(read_reports(out))
+        ordered = sorted(reports, key=self._place)
+        if ordered != reports:
+            write_reports(out, ordered)
 
     def _count(self, report: Report, keep: bool) -> None:
         key = _key(report)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,11 +16,16 @@ if TYPE_CHECKING:
     from admission.ledger import LedgerHead
 
 BROKEN = 1
+_HEAD = re.compile(r"(\d+):([0-9a-f]{64})")
 
 
 def verify(
     head: Annotated[
-        Path | None, typer.Option(help="A head kept elsewhere: what `verify --json` printed earlier.")
+        str | None,
+        typer.Option(
+            envvar="ADMISSION_LEDGER_HEAD",
+            help="A head kept elsewhere: SEQ:HASH as `verify` prints it, or a file of what `verify --json` printed.",
+        ),
     ] = None,
     ledger: LedgerUrl = None,
     config: Config = None,
@@ -32,23 +38,28 @@ def verify(
     if as_json:
         print_json(found.model_dump(mode="json"))
     elif found.ok:
-        typer.echo(f"ok: {found.entries} records, head {found.head.hash}")
+        typer.echo(f"ok: {found.entries} records, head {found.head.seq}:{found.head.hash}")
     if not found.ok:
         where = "" if found.first_bad is None else f"record {found.first_bad}: "
         typer.echo(f"admission: {where}{one_line(found.problem)}", err=True)
         raise typer.Exit(BROKEN)
 
 
-def _kept_head(file: Path) -> LedgerHead:
-    """The head in a file: `{"seq": ..., "hash": ...}`, alone or as the `head` of a verification."""
+def _kept_head(named: str) -> LedgerHead:
+    """The head in `SEQ:HASH`, or in a file: `{"seq": ..., "hash": ...}`, alone or as the `head` of a verification."""
     import json
 
     from admission.errors import InputError
     from admission.ledger import LedgerHead
 
+    written = _HEAD.fullmatch(named.strip())
+    if written is not None:
+        return LedgerHead(seq=int(written[1]), hash=written[2])
+    remedy = "keep what `admission verify --json` prints and name that file, or give SEQ:HASH"
     try:
-        data = json.loads(file.read_text(encoding="utf-8"))
+        data = json.loads(Path(named).read_text(encoding="utf-8"))
         return LedgerHead.model_validate(data.get("head", data))
+    except OSError as error:
+        raise InputError("--head", f"{named} cannot be read ({error.strerror})", remedy) from error
     except (ValueError, AttributeError) as error:
-        remedy = "keep what `admission verify --json` prints and name that file"
-        raise InputError("--head", f"{file} holds no head", remedy) from error
+        raise InputError("--head", f"{named} holds no head", remedy) from error

@@ -11,7 +11,7 @@ from admission.errors import SettingsError
 from admission.evaluation.calibration import GRID
 from admission.gate import AdmissionGate
 from admission.history import History
-from admission.records import Candidate, Judgment, Question, Record, Report, digest
+from admission.records import Candidate, Judgment, Question, Record, Report, Usage, digest
 from admission.settings import Settings
 from admission.verifiers.protocol import Verifier
 
@@ -37,24 +37,48 @@ class GridDecision(Record):
 class Remembered(Verifier):
     """Answers as another verifier does and asks it each question once, until told to forget.
 
-    Labels are the gate's own work (from the numbers, by its strictness), so one answer serves every strictness.
+    Labels are the gate's own work (from the numbers, by its strictness), so one answer serves every strictness. What a
+    language model says of a statement may depend on the others in its prompt, and whether it is asked at all on what
+    the write has cost: its answers serve the same questions of a write together, at the same cost so far.
     """
 
     def __init__(self, inner: Verifier) -> None:
         self.name = inner.name
         self.thresholds = inner.thresholds
+        self.reads_whole = inner.reads_whole
         self._inner = inner
-        self._known: dict[Question, Judgment] = {}
+        self._together = inner.exchange(()) is not None
+        self._known: dict[object, Sequence[Judgment]] = {}
 
     @property
     def identity(self) -> dict[str, object]:
         return self._inner.identity
 
     def judge(self, questions: Sequence[Question]) -> list[Judgment]:
-        new = [question for question in dict.fromkeys(questions) if question not in self._known]
-        if new:
-            self._known.update(zip(new, self._inner.judge(new), strict=True))
-        return [self._known[question] for question in questions]
+        groups = self._groups(questions)
+        new = {key: numbers for key, numbers in groups if key not in self._known}
+        asked = [number for numbers in new.values() for number in numbers]
+        if asked:
+            answers = self._inner.judge([questions[number] for number in asked])
+            fresh = dict(zip(asked, answers, strict=True))
+            self._known.update({key: [fresh[number] for number in numbers] for key, numbers in new.items()})
+        answered = {n: j for key, numbers in groups for n, j in zip(numbers, self._known[key], strict=True)}
+        return [answered[number] for number in range(len(questions))]
+
+    def usage(self, questions: Sequence[Question], judgments: Sequence[Judgment]) -> Usage:
+        return self._inner.usage(questions, judgments)
+
+    def _groups(self, questions: Sequence[Question]) -> list[tuple[object, list[int]]]:
+        """The questions (by number) that are remembered together, each group with what it is remembered by."""
+        groups: dict[object, list[int]] = {}
+        for number, question in enumerate(questions):
+            groups.setdefault(question.account if self._together else number, []).append(number)
+        return [(self._key([questions[n] for n in numbers]), numbers) for numbers in groups.values()]
+
+    def _key(self, group: Sequence[Question]) -> object:
+        account = group[0].account if self._together else None
+        spent = account.spent if account is not None else None
+        return spent, tuple(question.model_copy(update={"account": None}) for question in group)
 
     def forget(self) -> None:
         self._known.clear()
@@ -67,7 +91,8 @@ class StrictnessGrid:
         self._judges = {role: Remembered(verifier) for role, verifier in gate.verifiers.items()}
         self._gates = [self._at(gate.settings, strictness) for strictness in grid]
         self._plain = int(np.argmin(np.abs(grid)))
-        self.config_digest = digest([each.config_digest for each in self._gates])
+        whole = [judge.reads_whole for judge in self._judges.values()]
+        self.config_digest = digest([whole, *(each.config_digest for each in self._gates)])
 
     def decide(self, writes: Iterable[tuple[Candidate, History]], *, batch: int = 32) -> Iterator[GridDecision]:
         """One decision a write, in order; answers are remembered for `batch` writes at a time.

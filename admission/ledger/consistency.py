@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from admission.errors import LedgerError
-from admission.ledger.protocol import WriteState
+from admission.ledger.protocol import Damage, Problem, WriteState
 from admission.records import Action, Namespace, Report
 
 HELD_BACK: frozenset[Action] = frozenset({"quarantine", "review", "drop"})
@@ -50,58 +50,82 @@ def check_decision(report: Report, stored_value: dict[str, Any] | None, quaranti
         raise LedgerError("quarantined", f"{what} where the action is {report.action}", "make the two agree")
 
 
-def disagreement(write: WriteFacts, chain: ChainFacts | None, last: int) -> tuple[int | None, str] | None:
-    """The seq and `code: detail` of the first thing in which state and chain differ; None where they agree.
+def headless(name: str) -> LedgerError:
+    """The error for a ledger without its record of the chain's head."""
+    return LedgerError("ledger", f"{name}: its record of the chain's head is gone", "restore a backup")
 
-    `last` is the seq the chain ends at. Codes: `tail_cut`, `write_disagrees`.
+
+def check_key(name: str, begun_with: str | None, key_check: str) -> None:
+    """Refuses a ledger that was begun with another key than the one given now (`Hashing.key_check` of each)."""
+    if begun_with is None:
+        raise headless(name)
+    if begun_with != key_check:
+        how = "without a key" if not begun_with else "with another key" if key_check else "with a key"
+        remedy = "give the key it was begun with, or begin a new ledger"
+        raise LedgerError("key", f"{name}: this ledger was begun {how}", remedy)
+
+
+def disagreement(write: WriteFacts, chain: ChainFacts | None, last: int) -> Problem | None:
+    """The first thing in which state and chain differ, and the entry it shows at; None where they agree.
+
+    `last` is the seq the chain ends at. Kinds: `tail_cut`, `moved`, `metadata_changed`, `content_changed`,
+    `write_disagrees`.
     """
     if chain is None:
-        if write.state == "claimed":
-            return None
-        if write.report_seq is not None and write.report_seq > last:
-            return (
-                last + 1,
-                f"tail_cut: the chain ends at entry {last}, a write was decided by entry {write.report_seq}",
-            )
-        return write.report_seq, f"write_disagrees: the write is {write.state}, but no entry reports on it"
-    checks: tuple[tuple[bool, int, str], ...] = (
-        (write.state == "claimed", chain.report_seq, "it is undecided, but an entry reports on it"),
-        (write.report_seq != chain.report_seq, chain.report_seq, f"it names entry {write.report_seq} as its report"),
-        (write.namespace != chain.namespace, chain.report_seq, f"its namespace is {list(write.namespace)}"),
-        (write.key != chain.key, chain.report_seq, f"its key is {write.key!r}"),
-        (write.value_digest != chain.value_digest, chain.report_seq, "its value is not the one decided on"),
+        return _without_report(write, last)
+    report, restored, stored = chain.report_seq, chain.restored_seq, chain.stored_seq
+    held_back = chain.action in HELD_BACK and restored is None
+    said = "stored" if stored else "not stored"
+    checks: tuple[tuple[bool, int, Damage, str], ...] = (
+        (write.state == "claimed", report, "write_disagrees", "it is undecided, but an entry reports on it"),
+        (write.report_seq != report, report, "write_disagrees", f"it names entry {write.report_seq} as its report"),
+        (write.namespace != chain.namespace, report, "moved", f"its namespace is {list(write.namespace)}"),
+        (write.key != chain.key, report, "metadata_changed", f"its key is {write.key!r}"),
+        (write.value_digest != chain.value_digest, report, "content_changed", "its value is not the one decided on"),
         (
-            write.to_be_stored and chain.action in HELD_BACK and chain.restored_seq is None,
-            chain.report_seq,
+            write.to_be_stored and held_back,
+            report,
+            "write_disagrees",
             f"it is to be stored, but its report says {chain.action} and no entry restored it",
         ),
         (
-            not write.to_be_stored and (chain.action not in HELD_BACK or chain.restored_seq is not None),
-            chain.restored_seq or chain.report_seq,
+            not write.to_be_stored and not held_back,
+            restored or report,
+            "write_disagrees",
             "nothing is to be stored, but the chain says it is",
         ),
         (
             write.quarantined and write.to_be_stored,
-            chain.report_seq,
+            report,
+            "write_disagrees",
             "it is quarantined and to be stored at once",
         ),
         (
-            chain.action == "quarantine" and chain.restored_seq is None and not write.quarantined,
-            chain.report_seq,
+            chain.action == "quarantine" and held_back and not write.quarantined,
+            report,
+            "write_disagrees",
             "its report says quarantine, but it is not quarantined",
         ),
         (
-            (write.to_be_stored and write.state == "done") != (chain.stored_seq is not None),
-            chain.stored_seq or chain.report_seq,
-            f"it is {write.state}, and the chain says " + ("stored" if chain.stored_seq else "not stored"),
+            (write.to_be_stored and write.state == "done") != (stored is not None),
+            stored or report,
+            "write_disagrees",
+            f"it is {write.state}, and the chain says {said}",
         ),
         (
-            chain.stored_seq is not None and chain.stored_digest != chain.value_digest,
-            chain.stored_seq or chain.report_seq,
+            stored is not None and chain.stored_digest != chain.value_digest,
+            stored or report,
+            "content_changed",
             "what was stored is not what was decided on",
         ),
     )
-    for wrong, seq, detail in checks:
-        if wrong:
-            return seq, f"write_disagrees: {detail}"
-    return None
+    return next((Problem(seq, kind, detail) for wrong, seq, kind, detail in checks if wrong), None)
+
+
+def _without_report(write: WriteFacts, last: int) -> Problem | None:
+    if write.state == "claimed":
+        return None
+    if write.report_seq is not None and write.report_seq > last:
+        decided = f"the chain ends at entry {last}, a write was decided by entry {write.report_seq}"
+        return Problem(last + 1, "tail_cut", decided)
+    return Problem(write.report_seq, "write_disagrees", f"the write is {write.state}, but no entry reports on it")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from pydantic import Field
 
@@ -11,6 +11,18 @@ from admission.records import Action, Namespace, Record, Report, Status
 
 EntryKind = Literal["report", "stored", "deleted", "restored", "review"]
 WriteState = Literal["claimed", "decided", "done"]
+Damage = Literal[
+    "content_changed",
+    "metadata_changed",
+    "moved",
+    "entry_missing",
+    "order_changed",
+    "replayed",
+    "forged",
+    "tail_cut",
+    "rolled_back",
+    "write_disagrees",
+]
 
 
 class WriteIntent(Record):
@@ -43,8 +55,10 @@ class WriteRecord(Record):
 
 
 class Entry(Record):
-    """One append-only record. `seq` counts from 1; `hash` covers all the rest, so that a changed body, a deleted entry
-    or another order shows on verification. `time` is UTC, ISO 8601. `value_digest` (`records.digest`) is of the value
+    """One append-only record. `seq` counts from 1; `hash` covers all the rest but `content_digest`, so that a changed
+    body, a deleted entry or another order shows on verification; `content_digest` is of body and value digest alone,
+    and tells a changed content from changed circumstances (None in entries from before it was kept). `time` is UTC,
+    ISO 8601. `value_digest` (`records.digest`) is of the value
     the entry is about: to be stored or held back (`report`), restored, or stored; it ties values, which are kept
     beside the chain, to it. `body`: the report (`report`), {by, why} (`restored`), {thread, task} (`deleted`),
     {} (`stored`)."""
@@ -59,6 +73,7 @@ class Entry(Record):
     body: dict[str, Any]
     previous: str
     hash: str
+    content_digest: str | None = None
 
 
 class LedgerHead(Record):
@@ -69,13 +84,26 @@ class LedgerHead(Record):
 
 
 class Verification(Record):
-    """What checking the whole chain found. `first_bad` is the `seq` of the first bad entry, `problem` what is wrong."""
+    """What checking the whole chain found. `first_bad` is the `seq` of the first bad entry, `kind` and `problem` what
+    was done to it; on a problem, `entries` and `head` tell of the sound part before it."""
 
     entries: int
     ok: bool
     first_bad: int | None = None
+    kind: Damage | None = None
     problem: str = ""
     head: LedgerHead
+
+
+class Problem(NamedTuple):
+    """One thing that checking found: the `seq` of the entry it shows at (None where no entry can be named)."""
+
+    seq: int | None
+    kind: Damage
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.detail}"
 
 
 class Ledger(Protocol):
@@ -87,6 +115,14 @@ class Ledger(Protocol):
 
     def claim(self, intent: WriteIntent) -> WriteRecord:
         """Record that this write was seen, or return how it stands if its fingerprint is known (its first key wins)."""
+
+    def hold(self, fingerprint: str) -> bool:
+        """Become the one who judges a claimed write, over all threads and processes: until `decide`, `release`,
+        `close` or the end of the process. False: it is decided, or someone else is at it; look again (`write`) after a
+        while. A hold saves a second verification and no more: the first decision stands, whoever makes it."""
+
+    def release(self, fingerprint: str) -> None:
+        """Give up a hold. A no-op without one."""
 
     def decide(
         self, fingerprint: str, report: Report, stored_value: dict[str, Any] | None, *, quarantined: bool

@@ -11,10 +11,10 @@ from pydantic import ValidationError
 
 from admission.errors import LedgerError
 from admission.ledger.consistency import ChainFacts, WriteFacts, disagreement
-from admission.ledger.protocol import Entry, WriteIntent, WriteRecord
-from admission.records import Report, digest
+from admission.ledger.protocol import Entry, Problem, WriteIntent, WriteRecord
+from admission.records import Namespace, Report, digest
 
-# A row of `entries`, or one of `writes` joined with the chain's entries on it (`sqlite._WRITES`), by column name.
+# A row of `entries`, or one of `writes` joined with the chain's entries on it (`statements.WRITES`), by column name.
 Row = Mapping[str, Any]
 
 
@@ -30,18 +30,24 @@ def utc_text(since: str) -> str:
 
 def entry_of(row: Row) -> Entry:
     try:
-        return Entry.model_validate(_fields(row))
+        fields = {**_columns(row), "namespace": _namespace(row["namespace"]), "body": json.loads(row["body"])}
+        return Entry.model_validate(fields)
     except (ValueError, TypeError) as error:
         raise LedgerError("ledger", f"entry {row['seq']} cannot be read", "run `admission verify`") from error
 
 
 def entry_as_it_is(row: Row) -> Entry:
     """An entry for checking, whatever was done to it: what cannot be read at all will not fit its hash."""
+    fields = _columns(row)
     try:
-        return Entry.model_construct(**_fields(row))
+        fields["namespace"] = _namespace(row["namespace"])
     except (ValueError, TypeError):
-        unreadable = {"namespace": (row["namespace"],), "body": {"unreadable": row["body"]}}
-        return Entry.model_construct(**{**row, **unreadable})
+        fields["namespace"] = (row["namespace"],)
+    try:
+        fields["body"] = json.loads(row["body"])
+    except ValueError:
+        fields["body"] = {"unreadable": row["body"]}
+    return Entry.model_construct(**fields)
 
 
 def report_of(entry: Entry) -> Report:
@@ -55,29 +61,30 @@ def report_of(entry: Entry) -> Report:
         ) from error
 
 
-def write_record(row: Row, last: int) -> WriteRecord:
-    """A write as the caller may act on it; an error where its state is not what the chain, ending at `last`, says."""
-    record, bad = _checked(row, last)
+def write_record(row: Row) -> WriteRecord:
+    """A write as the caller may act on it; an error where its state is not what the chain says."""
+    record, bad = _checked(row, row["last_seq"] or 0)
     if record is None or bad is not None:
         raise LedgerError(
             "ledger",
-            f"write {row['fingerprint']}: {bad[1] if bad else 'cannot be read'}",
+            f"write {row['fingerprint']}: {bad if bad else 'cannot be read'}",
             "run `admission verify`; the write is not carried out until it is put right",
         )
     return record
 
 
-def row_problem(row: Row, last: int) -> tuple[int | None, str] | None:
+def row_problem(row: Row, last: int) -> Problem | None:
     """In what a write's state differs from the chain, which ends at `last`: see `consistency.disagreement`."""
     return _checked(row, last)[1]
 
 
-def _checked(row: Row, last: int) -> tuple[WriteRecord | None, tuple[int | None, str] | None]:
+def _checked(row: Row, last: int) -> tuple[WriteRecord | None, Problem | None]:
     try:
         record = _record(row)
         chain = _chain_facts(row, record)
     except (ValueError, TypeError) as error:
-        return None, (row["chain_report_seq"], f"write_disagrees: it cannot be read ({type(error).__name__})")
+        unreadable = f"it cannot be read ({type(error).__name__})"
+        return None, Problem(row["chain_report_seq"], "content_changed", unreadable)
     held = record.intent.value if record.stored_value is None else record.stored_value
     write = WriteFacts(
         namespace=record.intent.namespace,
@@ -115,7 +122,7 @@ def _chain_facts(row: Row, record: WriteRecord) -> ChainFacts | None:
     if record.action is None:
         return None
     return ChainFacts(
-        namespace=tuple(json.loads(row["chain_namespace"])),
+        namespace=_namespace(row["chain_namespace"]),
         key=row["chain_key"],
         action=record.action,
         value_digest=row["chain_digest"],
@@ -126,6 +133,12 @@ def _chain_facts(row: Row, record: WriteRecord) -> ChainFacts | None:
     )
 
 
-def _fields(row: Row) -> dict[str, Any]:
-    fields = {name: row[name] for name in Entry.model_fields}
-    return {**fields, "namespace": tuple(json.loads(fields["namespace"])), "body": json.loads(fields["body"])}
+def _columns(row: Row) -> dict[str, Any]:
+    return {name: row[name] for name in Entry.model_fields}
+
+
+def _namespace(text: str) -> Namespace:
+    labels = json.loads(text)
+    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
+        raise ValueError(f"{text} is no namespace")
+    return tuple(labels)

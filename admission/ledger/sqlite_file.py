@@ -12,11 +12,12 @@ from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
 
 from admission.errors import LedgerError
 from admission.ledger.chain import EMPTY
+from admission.ledger.consistency import check_key
 
 Synchronous = Literal["FULL", "NORMAL"]
 
 MEMORY = ":memory:"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 _APPLICATION_ID = int.from_bytes(b"ADML", "big")
 _OLDEST_SQLITE = (3, 38, 0)  # STRICT tables, JSON functions always built in
 
@@ -31,7 +32,8 @@ CREATE TABLE entries (
     value_digest TEXT,
     body TEXT NOT NULL,
     previous TEXT NOT NULL,
-    hash TEXT NOT NULL
+    hash TEXT NOT NULL,
+    content_digest TEXT
 ) STRICT;
 CREATE TRIGGER entries_are_never_changed BEFORE UPDATE ON entries
     BEGIN SELECT RAISE(ABORT, 'ledger entries are never changed'); END;
@@ -69,6 +71,9 @@ CREATE TABLE head (
     key_check TEXT NOT NULL
 ) STRICT;
 """
+
+# What brings a file of an older version to the next, by the version it has.
+_MIGRATIONS = {1: "ALTER TABLE entries ADD COLUMN content_digest TEXT"}
 
 _REMEDIES: dict[int, tuple[str, str]] = {
     sqlite3.SQLITE_FULL: ("the disk is full", "free some space; nothing was half written"),
@@ -133,26 +138,22 @@ def connect(path: str, synchronous: Synchronous, timeout_s: float) -> sqlite3.Co
 
 
 def prepare(db: sqlite3.Connection, path: str, key_check: str) -> None:
-    """Make the tables where there are none yet, and check that the ledger was begun with the key given now."""
+    """Make the tables, or bring older ones up to date, and check that the ledger was begun with the key given now."""
     with ledger_errors(path):
-        if _version(db) == 0:
+        if _version(db) < SCHEMA_VERSION:
             db.execute("BEGIN IMMEDIATE")
             try:
-                if _version(db) == 0:  # no other process was faster
+                version = _version(db)  # another process may have been faster
+                if version == 0:
                     _create(db, key_check)
+                else:
+                    _migrate(db, version)
                 db.execute("COMMIT")
             except BaseException:
                 db.execute("ROLLBACK")
                 raise
         row = db.execute("SELECT key_check FROM head").fetchone()
-    if row is None:
-        raise LedgerError("ledger", f"{path}: its record of the chain's head is gone", "restore a backup")
-    (begun_with,) = row
-    if begun_with != key_check:
-        how = "without a key" if not begun_with else "with another key" if key_check else "with a key"
-        raise LedgerError(
-            "key", f"{path}: this ledger was begun {how}", "give the key it was begun with, or a new file"
-        )
+    check_key(path, row and row[0], key_check)
 
 
 def _use_write_ahead_log(db: sqlite3.Connection, timeout_s: float) -> None:
@@ -183,6 +184,12 @@ def _create(db: sqlite3.Connection, key_check: str) -> None:
             statement = ""
     db.execute("INSERT INTO head VALUES (1, ?, ?, ?)", (EMPTY.seq, EMPTY.hash, key_check))
     db.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+    db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def _migrate(db: sqlite3.Connection, version: int) -> None:
+    for older in range(version, SCHEMA_VERSION):
+        db.execute(_MIGRATIONS[older])
     db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 

@@ -82,11 +82,11 @@ def _groups(text: str) -> set[frozenset[str]]:
                     found.add(frozenset([_normal(low)]))
                     waiting.append(_normal(low))
             elif low not in _IGNORED or (low in PREPOSITIONS and low.capitalize() in text[1:]):  # Per is a name
-                for form in _content(low):
+                for form in normal_forms(low):
                     found.add(frozenset([form]))
                     found |= {frozenset([operator, form]) for operator in waiting}
                 # "3 locally and 5 in production": a number goes with what it counts; a year counts nothing.
-                waiting = [*_content(low)] if _is_number(low) and _YEAR.match(low) is None else []
+                waiting = [*normal_forms(low)] if _is_number(low) and _YEAR.match(low) is None else []
     return found
 
 
@@ -114,7 +114,8 @@ def _normal(low: str) -> str:
 
 
 @lru_cache(maxsize=65536)
-def _content(low: str) -> tuple[str, ...]:
+def normal_forms(low: str) -> tuple[str, ...]:
+    """What a word is compared by: its stem, its digits; several where a script has no spaces."""
     if low in NUMBER_WORDS:
         return (NUMBER_WORDS[low],)
     if low[0].isdigit() and low.replace(",", "").isdigit():
@@ -127,7 +128,7 @@ def _forms(text: str) -> frozenset[str]:
     found: set[str] = set()
     for low in _lows(text):
         found.add(_normal(low))
-        found.update(_content(low))
+        found.update(normal_forms(low))
     return frozenset(found)
 
 

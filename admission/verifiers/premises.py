@@ -31,11 +31,15 @@ class Premise:
     cut: bool = False
 
 
-def line(speaker: str | None, time: str | None, text: str) -> str:
+def line(speaker: str, time: str | None, text: str) -> str:
     """One turn as a line: `Ana (2026-04-06): I moved.` The day is kept (ISO 8601 text), the hour is not."""
     day = f" ({time[:10]})" if time else ""
-    said = " ".join(text.split())
-    return f"{' '.join(speaker.split()) if speaker else 'Someone'}{day}: {said}"
+    return f"{' '.join(speaker.split())}{day}: {' '.join(text.split())}"
+
+
+def said_by(passage: Passage) -> str:
+    """The speaker, or the role where there is no name: `User`, `Assistant`, `Tool`."""
+    return passage.speaker or passage.role.capitalize()
 
 
 def joined(lines: Iterable[str]) -> str:
@@ -59,7 +63,7 @@ def premises(passages: Sequence[Passage], claim: str, budget: int, count: Callab
     """
     ordered = sorted(passages, key=lambda p: (p.position, p.start))
     wanted = content(claim)
-    overlap = {p.id: len(wanted & content(line(p.speaker, None, p.text))) for p in ordered}
+    overlap = {p.id: len(wanted & content(line(said_by(p), None, p.text))) for p in ordered}
     singles = [_with_partner(p, ordered) for p in ordered]
     runs = [
         ordered[start : start + length]
@@ -70,7 +74,7 @@ def premises(passages: Sequence[Passage], claim: str, budget: int, count: Callab
     ranked = sorted(ordered, key=lambda p: (overlap[p.id], p.position), reverse=True)
     nearest, latest = _nearest(singles, wanted)[:1], [s for s, p in zip(singles, ordered, strict=True) if overlap[p.id]]
     groups = [*nearest, *latest[-1:], *_nearest(runs, wanted)[:1], _fitting(ranked, budget, count)]
-    speakers = frozenset().union(*(content(p.speaker or "") for p in ordered))
+    speakers = frozenset().union(*(content(said_by(p)) for p in ordered))
     distinct = dict.fromkeys(tuple(sorted(group, key=lambda p: (p.position, p.start))) for group in groups)
     return [_premise(group, wanted, speakers, overlap, budget, count) for group in distinct]
 
@@ -83,7 +87,7 @@ def _with_partner(passage: Passage, ordered: Sequence[Passage]) -> list[Passage]
 
 def _nearest(groups: Sequence[Sequence[Passage]], wanted: frozenset[str]) -> list[Sequence[Passage]]:
     def rank(group: Sequence[Passage]) -> tuple[int, int, int]:
-        shared = wanted & frozenset().union(*(content(line(p.speaker, None, p.text)) for p in group))
+        shared = wanted & frozenset().union(*(content(line(said_by(p), None, p.text)) for p in group))
         return len(shared), -len(group), group[-1].position
 
     return sorted(groups, key=rank, reverse=True)
@@ -93,7 +97,7 @@ def _fitting(ranked: Sequence[Passage], budget: int, count: Callable[[str], int]
     """The first passages of `ranked` that fit `budget` together; always at least one."""
     chosen: list[Passage] = []
     for passage in ranked:
-        budget -= count(line(passage.speaker, passage.time, passage.text))
+        budget -= count(line(said_by(passage), passage.time, passage.text))
         if chosen and budget < 0:
             break
         chosen.append(passage)
@@ -110,9 +114,9 @@ def _premise(
 ) -> Premise:
     share = budget // len(group)
     texts = [_shortened(p, wanted, share, count) for p in group]
-    if sum(count(line(p.speaker, p.time, p.text)) for p in group) <= budget:
+    if sum(count(line(said_by(p), p.time, p.text)) for p in group) <= budget:
         texts = [p.text for p in group]
-    lines = [line(p.speaker, p.time, text) for p, text in zip(group, texts, strict=True)]
+    lines = [line(said_by(p), p.time, text) for p, text in zip(group, texts, strict=True)]
     units = [joined(lines)] if _linked(group) else lines
     strongest = sorted(group, key=lambda p: -overlap[p.id])
     return Premise(
@@ -135,7 +139,7 @@ def _related(shared: frozenset[str], named: frozenset[str], speakers: frozenset[
 
 def _shortened(passage: Passage, wanted: frozenset[str], budget: int, count: Callable[[str], int]) -> str:
     """The text of `passage`, or its sentences that share most with the claim, in order, within `budget` tokens."""
-    room = budget - count(line(passage.speaker, passage.time, ""))
+    room = budget - count(line(said_by(passage), passage.time, ""))
     if count(passage.text) <= room:
         return passage.text
     parts = [passage.text[start:end] for start, end in sentences(passage.text)]

@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING
 
 from admission.records import Judgment, Question, Thresholds, Usage, VerificationView
+
+if TYPE_CHECKING:
+    from admission.verifiers.chat.exchange import Exchange
 
 SCORE_DECIMALS = 4
 
@@ -22,7 +25,7 @@ class Verifier(ABC):
 
     name: str
     thresholds: Thresholds
-    reads_whole: ClassVar[bool] = False
+    reads_whole: bool = False
     """Whether the memory itself is to be asked as one more obligation beside its parts: small models judge it better
     than what a rule split off, and what joins true parts shows only there."""
 
@@ -42,6 +45,14 @@ class Verifier(ABC):
     async def ajudge(self, questions: Sequence[Question]) -> list[Judgment]:
         """Async twin of `judge`. Computing verifiers run in a thread; those that wait on a network override it."""
         return await asyncio.to_thread(self.judge, questions)
+
+    def exchange(self, questions: Sequence[Question]) -> Exchange | None:
+        """The same judgments without I/O, where they are made of a language model's answers: a generator that yields
+        rounds of requests, is sent one outcome a request in order, and returns what `judge` does. None: it computes.
+
+        All requests of one exchange are for one model.
+        """
+        return None
 
     def usage(self, questions: Sequence[Question], judgments: Sequence[Judgment]) -> Usage:
         """What answering cost. Embedded verifiers count questions; those that pay for their calls override it."""

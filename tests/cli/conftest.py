@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,9 @@ from typer.testing import CliRunner, Result
 
 from admission.cli import audit_run
 from admission.cli.app import app
+
+# scripted_chat, scripted_provider
+sys.path += [str(Path(__file__).parents[1] / folder) for folder in ("verifiers/chat", "batch")]
 
 
 @pytest.fixture

@@ -51,6 +51,20 @@ def gate(strictness: float = 0.0) -> AdmissionGate:
     return AdmissionGate(settings, verifier_a=judge("a"), verifier_b=judge("b"), adjudicator=judge("third"))
 
 
+def test_a_judge_that_reads_memories_whole_does_so_at_every_strictness() -> None:
+    def script(question: Question) -> tuple[float, float]:
+        return (0.02 if " and " in question.obligation.text else 0.9), 0.0
+
+    def strict() -> AdmissionGate:
+        judges = [ScriptedVerifier(name, script) for name in "abc"]
+        judges[0].reads_whole = True
+        return AdmissionGate(Settings(), verifier_a=judges[0], verifier_b=judges[1], adjudicator=judges[2])
+
+    kept = [report.status in KEPT for report in strict().decide_many(writes())]
+    assert kept == [True, False, True, False]  # the second memory's parts hold, but not what joins them
+    assert [decision.kept for decision in StrictnessGrid(strict(), (0.0,)).decide(writes())] == [(k,) for k in kept]
+
+
 def test_at_each_strictness_it_is_what_the_gate_of_that_strictness_decides() -> None:
     found = list(StrictnessGrid(gate(), GRID).decide(writes(), batch=2))
     for place, strictness in enumerate(GRID):

@@ -1,23 +1,54 @@
-"""The ledgers every contract test runs on."""
+"""The ledgers every contract test runs on, each new and empty."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import uuid
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from ledger_places import Place, PostgresPlace, SqlitePlace
+from ledger_postgres import NoServer, postgres_address
 
 from admission.ledger import Ledger, open_ledger
 
-KINDS: dict[str, Callable[[Path], str]] = {
-    "sqlite-file": lambda folder: f"sqlite:///{folder / 'ledger.db'}",
-    "sqlite-memory": lambda folder: "sqlite://",
-}
+POSTGRES = pytest.param("postgres", marks=pytest.mark.server)
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """The address of a server; tests that need one are skipped where there is none."""
+    found = postgres_address()
+    try:
+        address = found.__enter__()
+    except NoServer as error:
+        pytest.skip(str(error))
+    yield address
+    found.__exit__(None, None, None)
+
+
+@pytest.fixture
+def postgres_place(postgres_server: str) -> Iterator[PostgresPlace]:
+    place = PostgresPlace(postgres_server, f"admission_test_{uuid.uuid4().hex[:12]}")
+    yield place
+    place.drop()
+
+
+@pytest.fixture(params=["sqlite", POSTGRES])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    """Where a ledger is kept that several processes may open."""
+    if request.param == "postgres":
+        found: Place = request.getfixturevalue("postgres_place")
+        return found
+    return SqlitePlace(tmp_path)
+
+
+@pytest.fixture(params=["sqlite-file", "sqlite-memory", POSTGRES])
 def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
-    opened = open_ledger(KINDS[request.param](tmp_path))
+    if request.param == "postgres":
+        opened = request.getfixturevalue("postgres_place").open()
+    else:
+        opened = SqlitePlace(tmp_path).open() if request.param == "sqlite-file" else open_ledger("sqlite://")
     yield opened
     opened.close()
 

@@ -1,8 +1,9 @@
 """A program that carries one write through ledger and store and is killed at a given step (run by test_ledger_crash).
 
-For n = 1, 2, ... it forks a child that works in FOLDER/n and dies by SIGKILL right before its n-th step. A step is an
-SQL statement of the ledger or of the store, or the return of a ledger call. It ends with the first child that gets
-through, and prints how many were killed.
+For n = 1, 2, ... it forks a child that works on the n-th ledger and store and dies by SIGKILL right before its n-th
+step. A step is a statement sent to the ledger's or the store's database, or the return of a ledger call. It ends with
+the first child that gets through, and prints how many were killed. Arguments: a folder, the URL of a ledger with {n} in
+it, and "held" for a write that is restored from quarantine.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import psycopg
 from ledger_records import HELD, MARKED, a_report, an_intent
 from store_file import put
 
-from admission.ledger import SqliteLedger
+from admission.ledger import open_ledger
 
 LIMIT = 200
 
@@ -32,19 +34,30 @@ class Countdown:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-def write_once(folder: Path, countdown: Countdown, held: bool) -> None:
-    connect = sqlite3.connect
+def watch_databases(countdown: Countdown) -> None:
+    connect, wait = sqlite3.connect, psycopg.Connection.wait
 
     def traced(*args: Any, **kwargs: Any) -> sqlite3.Connection:
         db = connect(*args, **kwargs)
         db.set_trace_callback(countdown.step)
         return db
 
+    def counted(self: Any, *args: Any, **kwargs: Any) -> Any:
+        countdown.step()
+        return wait(self, *args, **kwargs)
+
     sqlite3.connect = traced  # type: ignore[assignment]
+    psycopg.Connection.wait = counted  # type: ignore[method-assign]
+
+
+def write_once(folder: Path, url: str, countdown: Countdown, held: bool) -> None:
+    watch_databases(countdown)
     intent = an_intent()
-    ledger = SqliteLedger(str(folder / "ledger.db"))
+    ledger = open_ledger(url)
     countdown.step()
     ledger.claim(intent)
+    countdown.step()
+    ledger.hold(intent.fingerprint)
     countdown.step()
     if held:
         ledger.decide(intent.fingerprint, HELD, None, quarantined=True)
@@ -60,13 +73,13 @@ def write_once(folder: Path, countdown: Countdown, held: bool) -> None:
     ledger.close()
 
 
-def main(folder: Path, held: bool) -> int:
+def main(folder: Path, url: str, held: bool) -> int:
     for n in range(1, LIMIT):
         place = folder / str(n)
         place.mkdir()
         child = os.fork()
         if child == 0:
-            write_once(place, Countdown(n), held)
+            write_once(place, url.format(n=n), Countdown(n), held)
             os._exit(0)
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         if code == 0:
@@ -78,4 +91,4 @@ def main(folder: Path, held: bool) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), sys.argv[2] == "held"))
+    sys.exit(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3] == "held"))

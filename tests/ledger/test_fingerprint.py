@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ledger_records import SPACE, TEA
 
@@ -61,6 +61,7 @@ def test_a_value_json_cannot_say_has_no_fingerprint() -> None:
             fingerprint_of("t", "k", SPACE, value, key="k")  # type: ignore[arg-type]
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.dictionaries(st.text(), JSON, max_size=4))
 def test_the_order_of_fields_does_not_matter(value: dict[str, object]) -> None:
     turned = dict(reversed(value.items()))

@@ -1,247 +1,194 @@
-"""What checking finds after someone changed the SQLite file with plain SQL, the triggers dropped first."""
+"""What checking finds after someone changed the database with plain SQL, away with what guards the entries first."""
 
 from __future__ import annotations
 
 import json
-import shutil
-import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
-from ledger_records import HELD, SPACE, TEA, a_report, an_intent
+from ledger_attacks import COLUMNS, CUT, FIT_HEAD, TAMPERINGS, Tampering, fill_and_copy, forge
+from ledger_filling import fill
+from ledger_places import Place, SqlitePlace
+from ledger_records import TEA, a_report, an_intent
 
 from admission.errors import LedgerError
-from admission.ledger import LedgerHead, SqliteLedger, Verification
-from admission.ledger.chain import Chain
+from admission.ledger import LedgerHead, Verification
+from admission.ledger.chain import EMPTY, Chain
 from admission.records import canonical_json, digest
 
 
-def attack(path: Path, *statements: str, **values: object) -> None:
-    with closing(sqlite3.connect(path)) as db, db:
-        db.execute("DROP TRIGGER IF EXISTS entries_are_never_changed")
-        db.execute("DROP TRIGGER IF EXISTS entries_are_never_deleted")
-        for statement in statements:
-            db.execute(statement, {name: v for name, v in values.items() if f":{name}" in statement})
-
-
-def check(path: Path, head: LedgerHead | None = None, key: bytes | None = None) -> Verification:
-    with closing(SqliteLedger(str(path), key=key)) as ledger:
+def check(place: Place, head: LedgerHead | None = None, key: bytes | None = None) -> Verification:
+    with closing(place.open(key)) as ledger:
         return ledger.verify(head)
 
 
-def found(path: Path, head: LedgerHead | None = None, key: bytes | None = None) -> tuple[int | None, str]:
-    verification = check(path, head, key)
+def found(place: Place, head: LedgerHead | None = None, key: bytes | None = None) -> tuple[int | None, str | None]:
+    verification = check(place, head, key)
     assert not verification.ok
-    return verification.first_bad, verification.problem.split(":")[0]
-
-
-def fill(ledger: SqliteLedger) -> LedgerHead:
-    """1 a report, 2-3 a write admitted and stored, 4 a write in quarantine, 5 a delete, 6-7 another stored write."""
-    ledger.record_report(a_report("audit"))
-    for n, held in ((1, False), (2, True)):
-        intent = an_intent({"content": f"memory {n}"}, key=f"k{n}")
-        ledger.claim(intent)
-        if held:
-            ledger.decide(intent.fingerprint, HELD, None, quarantined=True)
-        else:
-            ledger.decide(intent.fingerprint, a_report(f"r{n}"), intent.value, quarantined=False)
-            ledger.complete(intent.fingerprint)
-    ledger.record_delete(SPACE, "k1", thread=None, task=None)
-    intent = an_intent({"content": "memory 3"}, key="k3")
-    ledger.claim(intent)
-    ledger.decide(intent.fingerprint, a_report("r3"), intent.value, quarantined=False)
-    ledger.complete(intent.fingerprint)
-    return ledger.head()
+    return verification.first_bad, verification.kind
 
 
 @pytest.fixture
-def head(ledger_file: Path) -> LedgerHead:
-    with closing(SqliteLedger(str(ledger_file))) as ledger:
+def head(place: Place) -> LedgerHead:
+    with closing(place.open()) as ledger:
         head = fill(ledger)
         assert (head.seq, ledger.verify(head).ok) == (7, True)
     return head
+
+
+# -- every kind, on every ledger -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", [None, b"secret"], ids=["plain", "keyed"])
+@pytest.mark.parametrize("tampering", TAMPERINGS, ids=lambda tampering: tampering.name)
+def test_each_kind_of_tampering_is_named_with_the_first_bad_record(
+    place: Place, tampering: Tampering, key: bytes | None
+) -> None:
+    head = fill_and_copy(place, key)
+    assert check(place, head, key).ok
+    tampering.commit(place)
+    named = (tampering.first_bad, tampering.kind)
+    assert found(place, head, key) == named
+    if tampering.without_head:
+        assert found(place, key=key) == named
+    else:
+        assert check(place, key=key).ok
+
+
+def hash_anew(place: Place) -> None:
+    """What someone does who knows the format, where there is no key: change an entry and make all the rest fit."""
+    with closing(place.open()) as ledger:
+        entries = list(ledger.entries())
+    chain, last = Chain(), EMPTY
+    for entry in entries:
+        body = {**entry.body, "memory": "planted"} if entry.seq == 4 else entry.body
+        again = entry.model_copy(update={"previous": last.hash, "body": body})
+        last = LedgerHead(seq=entry.seq, hash=chain.hash_of(again))
+        place.attack(
+            "UPDATE entries SET body = :body, previous = :previous, hash = :hash, content_digest = :digest"
+            " WHERE seq = :seq",
+            body=canonical_json(body),
+            previous=again.previous,
+            hash=last.hash,
+            digest=chain.content_digest(again),
+            seq=entry.seq,
+        )
+    place.attack("UPDATE head SET hash = :hash", hash=last.hash)
+
+
+def test_a_whole_chain_hashed_anew_needs_a_head_kept_elsewhere(place: Place, head: LedgerHead) -> None:
+    hash_anew(place)
+    assert check(place).ok
+    assert found(place, head) == (7, "rolled_back")
 
 
 # -- the entries -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("statement", ["UPDATE entries SET body = '{}'", "DELETE FROM entries WHERE seq = 7"])
-def test_entries_are_append_only_by_trigger(ledger_file: Path, head: LedgerHead, statement: str) -> None:
-    with closing(sqlite3.connect(ledger_file)) as db, pytest.raises(sqlite3.IntegrityError, match="never"):
-        db.execute(statement)
-    assert check(ledger_file, head).ok
+def test_entries_are_append_only_by_trigger(place: Place, head: LedgerHead, statement: str) -> None:
+    with pytest.raises(Exception, match="never"):
+        place.rows(statement)
+    assert check(place, head).ok
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "kind"),
     [
-        "body = json_set(body, '$.status', 'admitted')",
-        "body = replace(body, 'unresolved', 'admitted')",
-        "body = 'not json'",
-        "body = CAST(x'ff22' AS TEXT)",
-        "time = '2000-01-01T00:00:00.000000+00:00'",
-        'namespace = \'["acme","user-8"]\'',
-        "namespace = 'acme'",
-        "key = 'k9'",
-        "key = NULL",
-        "kind = 'review'",
-        "kind = 'made up'",
-        "fingerprint = NULL",
-        "value_digest = ''",
-        "hash = ''",
-        "previous = ''",
+        ("body = 'not json'", "content_changed"),
+        ("body = '[]'", "content_changed"),
+        ("value_digest = ''", "content_changed"),
+        ("namespace = 'acme'", "moved"),
+        ("namespace = '[[1]]'", "moved"),
+        ("key = NULL", "metadata_changed"),
+        ("kind = 'review'", "metadata_changed"),
+        ("kind = 'made up'", "metadata_changed"),
+        ("fingerprint = NULL", "metadata_changed"),
+        ("hash = ''", "metadata_changed"),
+        ("previous = ''", "metadata_changed"),
+        ("content_digest = ''", "metadata_changed"),
+        ("content_digest = NULL, key = 'k9'", "content_changed"),
     ],
 )
-def test_a_changed_entry(ledger_file: Path, head: LedgerHead, change: str) -> None:
-    indexes = [f"DROP INDEX {name}" for name in ("reports_by_id",)]  # it would refuse a body that is not JSON
-    attack(ledger_file, *indexes, f"UPDATE entries SET {change} WHERE seq = 4")
-    assert found(ledger_file) == (4, "content_changed")
+def test_a_changed_entry(place: Place, head: LedgerHead, change: str, kind: str) -> None:
+    place.attack(f"UPDATE entries SET {change} WHERE seq = 4")
+    assert found(place) == (4, kind)
 
 
-def test_a_deleted_entry(ledger_file: Path, head: LedgerHead) -> None:
-    attack(ledger_file, "DELETE FROM entries WHERE seq = 5")
-    assert found(ledger_file) == (5, "entry_missing")
+def test_text_that_is_no_text(tmp_path: Path) -> None:
+    place = SqlitePlace(tmp_path)  # Postgres keeps valid UTF-8 only
+    with closing(place.open()) as ledger:
+        fill(ledger)
+    place.attack("UPDATE entries SET body = CAST(x'ff22' AS TEXT) WHERE seq = 4")
+    assert found(place) == (4, "content_changed")
 
 
-def test_a_deleted_entry_with_the_gap_closed(ledger_file: Path, head: LedgerHead) -> None:
-    attack(
-        ledger_file,
-        "DELETE FROM entries WHERE seq = 5",
-        "UPDATE entries SET seq = 5 WHERE seq = 6",
-        "UPDATE entries SET seq = 6 WHERE seq = 7",
-        "UPDATE writes SET report_seq = 5 WHERE report_seq = 6",
-    )
-    assert found(ledger_file) == (5, "entry_missing")
+def test_an_entry_put_before_the_first(place: Place, head: LedgerHead) -> None:
+    without = COLUMNS.replace("fingerprint, ", "")
+    place.attack(f"INSERT INTO entries (seq, {without}) SELECT 0, {without} FROM entries WHERE seq = 1")
+    assert found(place) == (1, "order_changed")
 
 
-def test_two_entries_swapped(ledger_file: Path, head: LedgerHead) -> None:
-    attack(
-        ledger_file,
-        "UPDATE entries SET seq = -1 WHERE seq = 4",
-        "UPDATE entries SET seq = 4 WHERE seq = 5",
-        "UPDATE entries SET seq = 5 WHERE seq = -1",
-    )
-    assert found(ledger_file) == (4, "order_changed")
-
-
-def test_an_old_entry_replayed(ledger_file: Path, head: LedgerHead) -> None:
-    attack(
-        ledger_file,
-        "INSERT INTO entries SELECT 8, kind, time, fingerprint, namespace, key, value_digest, body, previous, hash"
-        " FROM entries WHERE seq = 5",
-        "UPDATE head SET seq = 8",
-    )
-    assert found(ledger_file) == (8, "replayed")
-
-
-def test_an_entry_put_before_the_first(ledger_file: Path, head: LedgerHead) -> None:
-    attack(
-        ledger_file,
-        "INSERT INTO entries SELECT 0, kind, time, NULL, namespace, key, value_digest, body, previous, hash"
-        " FROM entries WHERE seq = 1",
-    )
-    assert found(ledger_file) == (1, "order_changed")
-
-
-def forge(path: Path, key: bytes | None = None) -> None:
-    """Append an entry, soundly linked as far as someone without the ledger's key can."""
-    with closing(sqlite3.connect(path)) as db:
-        seq, hash_ = db.execute("SELECT seq, hash FROM head").fetchone()
-    last = LedgerHead(seq=seq, hash=hash_)
-    body: dict[str, Any] = a_report("planted").model_dump(mode="json")
-    entry = Chain(key).following(last, kind="report", namespace=SPACE, key=None, body=body)
-    attack(
-        path,
-        "INSERT INTO entries (seq, kind, time, namespace, body, previous, hash)"
-        " VALUES (:seq, 'report', :time, :namespace, :body, :previous, :hash)",
-        seq=entry.seq,
-        time=entry.time,
-        namespace=canonical_json(SPACE),
-        body=canonical_json(body),
-        previous=entry.previous,
-        hash=entry.hash,
-    )
-
-
-def test_an_entry_the_ledger_did_not_write(ledger_file: Path, head: LedgerHead) -> None:
-    forge(ledger_file)
-    assert found(ledger_file) == (8, "forged")
+def test_a_forged_entry_that_the_head_was_fitted_to_needs_a_key(place: Place) -> None:
+    with closing(place.open(b"secret")) as ledger:
+        fill(ledger)
+    forge(place)
+    place.attack("UPDATE head SET seq = 8, hash = (SELECT hash FROM entries WHERE seq = 8)")
+    assert found(place, key=b"secret") == (8, "forged")
 
 
 # -- the tail and older copies ---------------------------------------------------------------------------------------
 
 
-def test_a_cut_tail_shows_by_the_head_in_the_file(ledger_file: Path, head: LedgerHead) -> None:
-    attack(ledger_file, "DELETE FROM entries WHERE seq > 4")
-    assert found(ledger_file) == found(ledger_file, head) == (5, "tail_cut")
-
-
-SET_HEAD = "UPDATE head SET seq = 4, hash = (SELECT hash FROM entries WHERE seq = 4)"
-
-
-def test_a_cut_tail_with_the_head_in_the_file_moved_shows_by_the_writes(ledger_file: Path, head: LedgerHead) -> None:
-    attack(ledger_file, "DELETE FROM entries WHERE seq > 4", SET_HEAD)
-    assert found(ledger_file) == found(ledger_file, head) == (5, "tail_cut")
-
-
-def test_a_cut_tail_with_every_trace_removed_needs_a_head_kept_elsewhere(ledger_file: Path, head: LedgerHead) -> None:
-    attack(ledger_file, "DELETE FROM entries WHERE seq > 4", SET_HEAD, "DELETE FROM writes WHERE report_seq > 4")
-    assert check(ledger_file).ok
-    assert found(ledger_file, head) == (5, "rolled_back")  # it cannot be told from an older copy
-
-
-def test_an_older_copy_needs_a_head_kept_elsewhere(ledger_file: Path, tmp_path: Path) -> None:
-    with closing(SqliteLedger(str(ledger_file))) as ledger:
-        fill(ledger)
-    copy = tmp_path / "copy.db"
-    shutil.copy(ledger_file, copy)
-    with closing(SqliteLedger(str(ledger_file))) as ledger:
-        ledger.record_report(a_report("later"))
-        head = ledger.head()
-    shutil.copy(copy, ledger_file)
-    assert check(ledger_file).ok
-    assert found(ledger_file, head) == (8, "rolled_back")
-    with closing(SqliteLedger(str(ledger_file))) as ledger:
+def test_an_older_copy_that_was_written_on_needs_a_head_kept_elsewhere(place: Place) -> None:
+    head = fill_and_copy(place)
+    place.put_back()
+    with closing(place.open()) as ledger:
         ledger.record_report(a_report("something else"))
         ledger.record_report(a_report("and more"))
-    assert check(ledger_file).ok
-    assert found(ledger_file, head) == (8, "rolled_back")
+    assert check(place).ok
+    assert found(place, head) == (8, "rolled_back")
+
+
+def test_a_cut_tail_shows_by_the_writes_and_not_as_an_older_copy(place: Place, head: LedgerHead) -> None:
+    place.attack(CUT, FIT_HEAD)
+    verification = check(place, head)
+    assert (verification.first_bad, verification.kind, verification.entries) == (5, "tail_cut", 4)
 
 
 # -- the writes beside the chain -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("change", "bad"),
+    ("change", "bad", "kind"),
     [
         # released from quarantine behind the ledger's back
-        ("state = 'decided', stored_value = value, quarantined = 0 WHERE key = 'k2'", 4),
-        ("quarantined = 0 WHERE key = 'k2'", 4),
+        ("state = 'decided', stored_value = value, quarantined = 0 WHERE key = 'k2'", 4, "write_disagrees"),
+        ("quarantined = 0 WHERE key = 'k2'", 4, "write_disagrees"),
         # a value exchanged while it waits in quarantine, or after it was stored
-        ("value = '{\"content\": \"planted\"}' WHERE key = 'k2'", 4),
-        ("value = 'not json' WHERE key = 'k2'", 4),
-        ("stored_value = '{\"content\": \"planted\"}' WHERE key = 'k1'", 2),
+        ("value = '{\"content\": \"planted\"}' WHERE key = 'k2'", 4, "content_changed"),
+        ("value = 'not json' WHERE key = 'k2'", 4, "content_changed"),
+        ("stored_value = '{\"content\": \"planted\"}' WHERE key = 'k1'", 2, "content_changed"),
         # moved
-        ("namespace = '[\"acme\",\"user-8\"]' WHERE key = 'k2'", 4),
-        ("key = 'k9' WHERE key = 'k2'", 4),
+        ("namespace = '[\"acme\",\"user-8\"]' WHERE key = 'k2'", 4, "moved"),
+        ("key = 'k9' WHERE key = 'k2'", 4, "metadata_changed"),
         # to be stored again, or not at all
-        ("state = 'decided' WHERE key = 'k1'", 3),
-        ("stored_value = NULL WHERE key = 'k1'", 2),
-        ("state = 'claimed', report_seq = NULL, quarantined = 0 WHERE key = 'k2'", 4),
-        ("report_seq = 5 WHERE key = 'k2'", 4),
+        ("state = 'decided' WHERE key = 'k1'", 3, "write_disagrees"),
+        ("stored_value = NULL WHERE key = 'k1'", 2, "write_disagrees"),
+        ("state = 'claimed', report_seq = NULL, quarantined = 0 WHERE key = 'k2'", 4, "write_disagrees"),
+        ("report_seq = 5 WHERE key = 'k2'", 4, "write_disagrees"),
     ],
 )
-def test_a_write_changed_beside_the_chain(ledger_file: Path, head: LedgerHead, change: str, bad: int) -> None:
-    attack(ledger_file, f"UPDATE writes SET {change}")
-    assert found(ledger_file) == (bad, "write_disagrees")
+def test_a_write_changed_beside_the_chain(place: Place, head: LedgerHead, change: str, bad: int, kind: str) -> None:
+    place.attack(f"UPDATE writes SET {change}")
+    assert found(place) == (bad, kind)
 
 
-def test_a_changed_write_is_not_carried_out(ledger_file: Path, head: LedgerHead) -> None:
-    attack(ledger_file, "UPDATE writes SET value = '{\"content\": \"planted\"}' WHERE key = 'k2'")
+def test_a_changed_write_is_not_carried_out(place: Place, head: LedgerHead) -> None:
+    place.attack("UPDATE writes SET value = '{\"content\": \"planted\"}' WHERE key = 'k2'")
     held = an_intent({"content": "memory 2"}, key="k2")
-    with closing(SqliteLedger(str(ledger_file))) as ledger:
+    with closing(place.open()) as ledger:
         for call in (
             lambda: ledger.restore(held.fingerprint, by="Ada", why="it looks right"),
             lambda: ledger.claim(held),
@@ -251,59 +198,53 @@ def test_a_changed_write_is_not_carried_out(ledger_file: Path, head: LedgerHead)
                 call()
 
 
-def test_a_decided_write_without_a_report(ledger_file: Path, head: LedgerHead) -> None:
+def test_a_decided_write_without_a_report(place: Place, head: LedgerHead) -> None:
     planted = canonical_json({"content": "planted"})
-    attack(
-        ledger_file,
+    place.attack(
         "INSERT INTO writes"
         " (fingerprint, namespace, key, value, value_digest, options, state, stored_value, report_seq)"
         " VALUES ('f', '[\"acme\"]', 'k9', :value, :digest, '{}', 'decided', :value, 1)",
         value=planted,
         digest=digest(json.loads(planted)),
     )
-    assert found(ledger_file) == (1, "write_disagrees")
-    with closing(SqliteLedger(str(ledger_file))) as ledger, pytest.raises(LedgerError, match="no entry reports on it"):
+    assert found(place) == (1, "write_disagrees")
+    with closing(place.open()) as ledger, pytest.raises(LedgerError, match="no entry reports on it"):
         ledger.incomplete()
 
 
-def test_a_write_that_is_gone(ledger_file: Path, head: LedgerHead) -> None:
-    attack(ledger_file, "DELETE FROM writes WHERE key = 'k2'")
-    assert found(ledger_file) == (4, "write_disagrees")
+def test_a_write_that_is_gone(place: Place, head: LedgerHead) -> None:
+    place.attack("DELETE FROM writes WHERE key = 'k2'")
+    assert found(place) == (4, "write_disagrees")
 
 
-def test_the_head_in_the_file_gone(ledger_file: Path, head: LedgerHead) -> None:
-    attack(ledger_file, "DELETE FROM head")
+def test_the_recorded_head_gone(place: Place, head: LedgerHead) -> None:
+    place.attack("DELETE FROM head")
     with pytest.raises(LedgerError, match="head is gone"):
-        check(ledger_file)
+        check(place)
 
 
 # -- keyed -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_keyed_ledger_shows_what_was_hashed_anew_without_the_key(ledger_file: Path) -> None:
-    with closing(SqliteLedger(str(ledger_file), key=b"secret")) as ledger:
-        head = fill(ledger)
-        assert ledger.verify(head).ok
-    forge(ledger_file)
-    assert found(ledger_file, key=b"secret") == (8, "content_changed")
-
-
-def test_a_keyed_ledger_is_opened_with_its_key_only(ledger_file: Path) -> None:
-    SqliteLedger(str(ledger_file), key=b"secret").close()
+def test_a_keyed_ledger_is_opened_with_its_key_only(place: Place) -> None:
+    place.open(b"secret").close()
     with pytest.raises(LedgerError, match="begun with another key"):
-        SqliteLedger(str(ledger_file), key=b"another")
+        place.open(b"another")
     with pytest.raises(LedgerError, match="begun with a key"):
-        SqliteLedger(str(ledger_file))
-    SqliteLedger(str(ledger_file), key=b"secret").close()
-    plain = ledger_file.with_name("plain.db")
-    SqliteLedger(str(plain)).close()
+        place.open()
+    place.open(b"secret").close()
+    stored = "".join(str(place.rows(f"SELECT * FROM {table}")) for table in ("entries", "writes", "head"))
+    assert "secret" not in stored
+
+
+def test_a_ledger_begun_without_a_key_is_opened_without_one(place: Place) -> None:
+    place.open().close()
     with pytest.raises(LedgerError, match="begun without a key"):
-        SqliteLedger(str(plain), key=b"secret")
-    assert b"secret" not in ledger_file.read_bytes()
+        place.open(b"secret")
 
 
-def test_checking_does_not_hold_up_writers(ledger_file: Path) -> None:
-    with closing(SqliteLedger(str(ledger_file))) as writer, closing(SqliteLedger(str(ledger_file))) as checker:
+def test_checking_does_not_hold_up_writers(place: Place) -> None:
+    with closing(place.open()) as writer, closing(place.open()) as checker:
         fill(writer)
         for n in range(3):
             assert checker.verify().entries == 7 + n

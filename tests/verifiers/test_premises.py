@@ -24,7 +24,14 @@ def passage(
 
 def test_a_turn_is_read_with_its_speaker_and_its_day() -> None:
     assert line("Nina", "2026-03-02T09:00:00", "I moved\n yesterday.") == "Nina (2026-03-02): I moved yesterday."
-    assert line(None, None, "Hello") == "Someone: Hello"
+    assert line("Nina", None, "Hello") == "Nina: Hello"
+
+
+def test_who_has_no_name_is_read_under_the_role() -> None:
+    asked = passage(1, "Nina", "I only eat rice.").model_copy(update={"speaker": None, "time": None})
+    told = asked.model_copy(update={"role": "assistant", "text": "Noted: rice only.", "position": 2, "id": "t2"})
+    found = premises([asked, told], "The user eats only rice.", 100, words_in)
+    assert "User: I only eat rice.\nAssistant: Noted: rice only." in [p.text for p in found]
 
 
 def test_a_line_break_in_a_text_or_a_name_starts_no_second_line() -> None:

@@ -6,12 +6,15 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from admission.records import FailureCode, Question, Usage
 from admission.text import normalise, printable
+from admission.verifiers.chat.logprobs import Token, expected
+
+M = TypeVar("M", bound=BaseModel)
 
 NOTE_CHARS = 300
 _FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL | re.IGNORECASE)
@@ -32,36 +35,41 @@ class Verdict(BaseModel):
     quote: str = Field(description="the words relied on, as they stand in the turns; empty if none")
 
 
-def _schema() -> dict[str, Any]:
-    """One schema for all calls: providers put it before the prompt, where ids of a call would spoil the shared prefix.
+def schema_of(kind: type[BaseModel], name: str, description: str) -> dict[str, Any]:
+    """The schema of an answer that is one list, called `name`, of items as `kind` has them.
 
-    Bounds are left to `read`: not every provider's structured output takes them.
+    One for all calls: providers put it before the prompt, where ids of a call would spoil the shared prefix. Bounds are
+    left to `items_of`: not every provider's structured output takes them.
     """
-    verdict = Verdict.model_json_schema()
-    verdict.pop("description", None)
-    for field in verdict["properties"].values():
-        for name in ("minimum", "maximum", "title"):
-            field.pop(name, None)
+    item = kind.model_json_schema()
+    item.pop("description", None)
+    for field in item["properties"].values():
+        for bound in ("minimum", "maximum", "title"):
+            field.pop(bound, None)
     return {
-        "title": "verdicts",
-        "description": "One verdict for each statement.",
+        "title": name,
+        "description": description,
         "type": "object",
-        "properties": {"verdicts": {"type": "array", "items": verdict}},
-        "required": ["verdicts"],
+        "properties": {name: {"type": "array", "items": item}},
+        "required": [name],
         "additionalProperties": False,
     }
 
 
-SCHEMA = _schema()
+SCHEMA = schema_of(Verdict, "verdicts", "One verdict for each statement.")
 
 
 class Reply(NamedTuple):
-    """What came back for a request: the answer as text or as the arguments of a tool call, and what it cost."""
+    """What came back for a request: the answer as text or as the arguments of a tool call, and what it cost.
+
+    `tokens` are those of an answer in text, where the model gave their log probabilities.
+    """
 
     answer: str | Mapping[str, Any]
     usage: Usage
     refusal: str | None = None
     cut_off: bool = False
+    tokens: tuple[Token, ...] = ()
 
     @property
     def text(self) -> str:
@@ -93,22 +101,20 @@ class Measure(NamedTuple):
 
 
 def read(reply: Reply, ids: Sequence[str]) -> dict[str, Verdict] | Unusable:
-    """The verdicts by id, exactly one for each of `ids`; or what is wrong. Nothing is made of part of an answer."""
-    if reply.cut_off:
-        return Unusable("malformed_answer", ("it was cut off before its end",))
-    if isinstance(reply.answer, str) and not reply.answer.strip():
-        return Unusable("missing_answer", ("it was empty",))
-    try:
-        found = _verdicts(reply.answer)
-    except _WrongAnswer as error:
-        return Unusable("malformed_answer", (str(error),))
+    """The verdicts by id, exactly one for each of `ids`; or what is wrong. Nothing is made of part of an answer.
+
+    Where the reply has log probabilities, the numbers are their expectations (`logprobs.expected`).
+    """
+    found = items_of(reply, "verdicts", Verdict)
+    if isinstance(found, Unusable):
+        return found
     counts = Counter(verdict.id for verdict in found)
     missing = [f"{_named(id)} has no verdict" for id in ids if id not in counts]
     wrong = [f"{_named(id)} has {count} verdicts" for id, count in counts.items() if count > 1]
     wrong += [f"{_named(id)} was not asked" for id in counts if id not in ids]
     if missing or wrong:
         return Unusable("malformed_answer" if wrong else "missing_answer", (*missing, *wrong))
-    return {verdict.id: verdict for verdict in found}
+    return {verdict.id: verdict for verdict in _weighed(found, reply)}
 
 
 def measured(question: Question, verdict: Verdict, check_quotes: bool) -> Measure:
@@ -139,34 +145,63 @@ def cut(text: str, chars: int = NOTE_CHARS) -> str:
     return line if len(line) <= chars else line[: chars - 1].rstrip() + "…"
 
 
+def items_of(reply: Reply, name: str, kind: type[M]) -> list[M] | Unusable:
+    """The items of the one list, called `name`, that the answer has to be, each as `kind` has it; or what is wrong."""
+    if reply.cut_off:
+        return Unusable("malformed_answer", ("it was cut off before its end",))
+    if isinstance(reply.answer, str) and not reply.answer.strip():
+        return Unusable("missing_answer", ("it was empty",))
+    try:
+        return _items(reply.answer, name, kind)
+    except _WrongAnswer as error:
+        return Unusable("malformed_answer", (str(error),))
+
+
 class _WrongAnswer(ValueError):
     """What is wrong with an answer, in words that the model is told."""
 
 
-def _verdicts(answer: str | Mapping[str, Any]) -> list[Verdict]:
+def _items(answer: str | Mapping[str, Any], name: str, kind: type[M]) -> list[M]:
     value = _parsed(answer) if isinstance(answer, str) else answer
-    listed = value.get("verdicts") if isinstance(value, Mapping) else None
+    listed = value.get(name) if isinstance(value, Mapping) else None
     if not isinstance(listed, list):
-        raise _WrongAnswer('it is not an object with a list of "verdicts"')
+        raise _WrongAnswer(f'it is not an object with a list of "{name}"')
     found = []
     for number, item in enumerate(listed, start=1):
         try:
-            found.append(Verdict.model_validate(item))
+            found.append(kind.model_validate(item))
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             where = ".".join(map(str, first["loc"]))
-            raise _WrongAnswer(cut(f"verdict {number}{', ' + where if where else ''}: {first['msg']}")) from error
+            called = f"{kind.__name__.lower()} {number}{', ' + where if where else ''}"
+            raise _WrongAnswer(cut(f"{called}: {first['msg']}")) from error
     return found
+
+
+def _weighed(verdicts: Sequence[Verdict], reply: Reply) -> Sequence[Verdict]:
+    """The verdicts by the tokens of the reply. One that was said to be 0 both ways stays so: it names no evidence."""
+    answer = expected(_unfenced(reply.answer), reply.tokens) if isinstance(reply.answer, str) and reply.tokens else None
+    if answer is None:
+        return verdicts
+    numbers = [{name: item[name] for name in ("supported", "contradicted")} for item in answer["verdicts"]]
+    return [
+        verdict.model_copy(update=weighed) if verdict.supported or verdict.contradicted else verdict
+        for verdict, weighed in zip(verdicts, numbers, strict=True)
+    ]
 
 
 def _parsed(text: str) -> Any:
     """Strict JSON, with or without one code fence around it; a name that comes twice in an object is an error."""
-    text = text.strip()
-    fenced = _FENCED.fullmatch(text)
     try:
-        return json.loads(fenced.group(1) if fenced else text, object_pairs_hook=_no_name_twice)
+        return json.loads(_unfenced(text), object_pairs_hook=_no_name_twice)
     except (json.JSONDecodeError, RecursionError) as error:
         raise _WrongAnswer(f"it is not JSON ({cut(str(error), 100)})") from error
+
+
+def _unfenced(text: str) -> str:
+    text = text.strip()
+    fenced = _FENCED.fullmatch(text)
+    return fenced.group(1) if fenced else text
 
 
 def _no_name_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 from langchain_core.messages import AIMessage
@@ -17,7 +18,8 @@ from tenacity.wait import wait_random_exponential
 
 from admission.records import FailureCode, Usage
 from admission.verifiers.chat.answers import Failure, Reply
-from admission.verifiers.chat.exchange import Outcome, Request
+from admission.verifiers.chat.exchange import Outcome, Request, Rounds, T
+from admission.verifiers.chat.logprobs import tokens_of
 from admission.verifiers.waiting import within
 
 if TYPE_CHECKING:
@@ -42,6 +44,10 @@ _CUT_OFF = frozenset(
 )
 _ENDED_EARLY = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
 _WITHHELD = frozenset({"refusal", "content_filter", "safety", "prohibited_content"})
+_ENDED_LOOP = "Event loop is closed"
+"""What a client that keeps connections says of one whose event loop has ended; the next attempt opens its own."""
+_DECLINED = frozenset({"ModelRefusalError", "ContentFilterFinishReasonError"})
+_KEY_HEADERS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
 
 
 class Caller:
@@ -55,6 +61,31 @@ class Caller:
         self._pace: InMemoryRateLimiter | None = None
         if options.requests_per_second is not None:
             self._pace = InMemoryRateLimiter(requests_per_second=options.requests_per_second)
+
+    def answering(self, runnable: Runnable[Any, Any]) -> Caller:
+        """The same bounds for the same model set up for another kind of answer."""
+        other = copy.copy(self)
+        other._runnable = runnable
+        return other
+
+    def carry(self, rounds: Rounds[T]) -> T:
+        """What `rounds` returns once all it asks for was sent."""
+        try:
+            requests = next(rounds)
+            while True:
+                requests = rounds.send(self.send(requests))
+        except StopIteration as stop:
+            return cast(T, stop.value)
+
+    async def acarry(self, rounds: Rounds[T]) -> T:
+        """Async twin of `carry`."""
+        outcomes = None
+        while True:
+            try:
+                requests = next(rounds) if outcomes is None else rounds.send(outcomes)
+            except StopIteration as stop:
+                return cast(T, stop.value)
+            outcomes = await self.asend(requests)
 
     def send(self, requests: Sequence[Request]) -> list[Outcome]:
         """One outcome a request, in order, those of a round side by side."""
@@ -121,13 +152,14 @@ def reply_of(answered: object, calls: int) -> Outcome:
         usage += Usage(input_tokens=counted["input_tokens"], output_tokens=counted["output_tokens"])
     metadata = answered.response_metadata
     ended = str(metadata.get("finish_reason") or metadata.get("stop_reason") or "").lower()
-    return Reply(_said(answered, parsed), usage, _refusal(answered, error, ended), ended in _ENDED_EARLY)
+    tokens = tokens_of(metadata.get("logprobs"))
+    return Reply(_said(answered, parsed), usage, _refusal(answered, error, ended), ended in _ENDED_EARLY, tokens)
 
 
 def failure_of(error: Exception, calls: int) -> Failure:
-    """The typed failure for what a client raised; its own words are kept, for they say what to correct."""
+    """The typed failure for what a client raised; its own words are kept, for they say what to correct, but no key."""
     code: FailureCode = "model_error"
-    if _is_a(error, {"ModelRefusalError"}):
+    if _is_a(error, _DECLINED):
         code = "refused"
     elif _status(error) == 429 or _is_a(error, _LIMITED):
         code = "rate_limited"
@@ -137,7 +169,7 @@ def failure_of(error: Exception, calls: int) -> Failure:
         code = "malformed_answer"
     attempts = f" (after {calls} attempts)" if calls > 1 else ""
     words = str(error) or "no answer within the time allowed" if code == "timeout" else str(error)
-    return Failure(code, f"{type(error).__name__}{attempts}: {words}", Usage(calls=calls))
+    return Failure(code, f"{type(error).__name__}{attempts}: {_without_key(words, error)}", _usage(error, calls))
 
 
 def passes(error: BaseException) -> bool:
@@ -145,7 +177,8 @@ def passes(error: BaseException) -> bool:
     declared = getattr(error, "is_retryable", None)
     if isinstance(declared, bool):
         return declared
-    return _status(error) in _PASSING_STATUS or _is_a(error, _LIMITED | _SLOW | _CUT_OFF)
+    ended = isinstance(error, RuntimeError) and str(error) == _ENDED_LOOP
+    return ended or _status(error) in _PASSING_STATUS or _is_a(error, _LIMITED | _SLOW | _CUT_OFF)
 
 
 def _retrying(request: Request) -> dict[str, Any]:
@@ -191,7 +224,7 @@ def _said(message: AIMessage, parsed: object) -> str | dict[str, Any]:
 
 def _refusal(message: AIMessage, error: object, ended: str) -> str | None:
     """What the model declined with, where it did so in a way its provider reports."""
-    if isinstance(error, Exception) and _is_a(error, {"ModelRefusalError"}):
+    if isinstance(error, Exception) and _is_a(error, _DECLINED):
         return str(error)
     blocks = message.content if isinstance(message.content, list) else []
     said = message.additional_kwargs.get("refusal") or next(
@@ -200,6 +233,23 @@ def _refusal(message: AIMessage, error: object, ended: str) -> str | None:
     if said or ended in _WITHHELD:
         return str(said or message.text or ended)
     return None
+
+
+def _usage(error: Exception, calls: int) -> Usage:
+    """What the attempts cost: openai's client raises for an answer that was cut off or withheld, and it is paid for."""
+    counted = getattr(getattr(error, "completion", None), "usage", None)
+    taken, made = (getattr(counted, name, None) or 0 for name in ("prompt_tokens", "completion_tokens"))
+    return Usage(calls=calls, input_tokens=taken, output_tokens=made)
+
+
+def _without_key(words: str, error: Exception) -> str:
+    """The words without the key that the request was sent with: servers repeat it when they refuse it."""
+    headers = getattr(getattr(error, "request", None), "headers", None)
+    if isinstance(headers, Mapping):
+        for name in _KEY_HEADERS:
+            key = str(headers.get(name) or "").removeprefix("Bearer ").strip()
+            words = words.replace(key, "(key)") if key else words
+    return words
 
 
 def _is_a(error: BaseException, names: frozenset[str] | set[str]) -> bool:

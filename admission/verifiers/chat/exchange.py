@@ -6,28 +6,32 @@ A driver is sent lists of requests and gives back one outcome a request, in orde
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from admission.model_settings import ChatOptions
 from admission.records import Account, FailureCode, Judgment, Question, Usage, VerificationView
-from admission.verifiers.chat.answers import Failure, Measure, Reply, Unusable, cut, measured, read
+from admission.verifiers.chat.answers import SCHEMA, Failure, Measure, Reply, Unusable, cut, measured, read
 from admission.verifiers.chat.budget import Budget
 from admission.verifiers.chat.requests import Messages, messages_for, repair_of
 
 
 class Request(NamedTuple):
-    """One prompt to send, for which role and candidate, in at most so many attempts."""
+    """One prompt to send, for which role and candidate, in at most so many attempts, and the schema of its answer."""
 
     messages: Messages
     role: str
     candidate: str | None
     attempts: int
+    schema: Mapping[str, Any] = SCHEMA
 
 
+T = TypeVar("T")
 Outcome = Reply | Failure
-Exchange = Generator[list[Request], Sequence[Outcome], list[Judgment]]
+Rounds = Generator[list[Request], Sequence[Outcome], T]
+"""Yields the requests of a round, is sent one outcome a request in order, and returns what it makes of them."""
+Exchange = Rounds[list[Judgment]]
 
 
 @dataclass(frozen=True)

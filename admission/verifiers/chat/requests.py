@@ -55,6 +55,11 @@ def messages_for(questions: Sequence[Question], role: str, view: VerificationVie
 def repair_of(messages: Messages, answer: str, problems: Sequence[str], ids: Sequence[str]) -> Messages:
     """The prompt with the unusable answer and one more message that says what was wrong with it."""
     again = prompts.load("repair").substitute(problems="; ".join(problems), ids=", ".join(map(quoted, ids)))
+    return answered_with(messages, answer, again)
+
+
+def answered_with(messages: Messages, answer: str, again: str) -> Messages:
+    """The prompt, the answer it got, and what is asked then."""
     shown = printable(answer)[:ANSWER_SHOWN].strip() or "(empty)"
     return (*messages, Message("assistant", shown), Message("user", again))
 
@@ -66,7 +71,7 @@ def fence_of(body: str) -> str:
 
 def evidence_of(passages: Sequence[Passage]) -> str:
     """The passages as data: a line on each turn, its words behind "| ", which no text can leave."""
-    return "\n".join(line for passage in passages for line in (_heading(passage), *_words(passage.text)))
+    return "\n".join(line for passage in passages for line in (_heading(passage), *lines_of(passage.text)))
 
 
 def quoted(text: str) -> str:
@@ -90,7 +95,8 @@ def _heading(passage: Passage) -> str:
     return ", ".join(parts)
 
 
-def _words(text: str) -> list[str]:
+def lines_of(text: str) -> list[str]:
+    """The lines of a text as data, each behind a mark of its own."""
     return ["| " + line for line in _INVISIBLE.sub("", printable(text)).splitlines()]
 
 

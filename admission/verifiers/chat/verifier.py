@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import add
@@ -19,6 +20,8 @@ from admission.verifiers.chat.calls import Caller
 from admission.verifiers.chat.exchange import Exchange, Seat, exchange
 from admission.verifiers.protocol import Verifier
 
+_SECRETS = ("key", "secret", "password", "token", "headers", "credentials", "authorization")  # last words of names
+_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]*@")
 _NAMED = ("ls_temperature", "ls_max_tokens")  # parameters that langchain reads off any model
 
 
@@ -43,7 +46,8 @@ class ChatVerifier(Verifier):
         self.options = options or ChatOptions()
         self.thresholds = thresholds or Thresholds()
         self._described = _described(model, params or {})
-        self._caller = Caller(_runnable(model, self.options.output), self.options)
+        self._model = model
+        self._caller = Caller(_runnable(model, self.options.output, SCHEMA), self.options)
         self._role = "verifier"
         self._view: VerificationView = "obligations"
 
@@ -65,36 +69,27 @@ class ChatVerifier(Verifier):
         return seat
 
     def judge(self, questions: Sequence[Question]) -> list[Judgment]:
-        rounds = self._exchange(questions)
-        try:
-            requests = next(rounds)
-            while True:
-                requests = rounds.send(self._caller.send(requests))
-        except StopIteration as stop:
-            return list(stop.value)
+        return self._caller.carry(self.exchange(questions))
 
     async def ajudge(self, questions: Sequence[Question]) -> list[Judgment]:
-        rounds = self._exchange(questions)
-        outcomes = None
-        while True:
-            try:
-                requests = next(rounds) if outcomes is None else rounds.send(outcomes)
-            except StopIteration as stop:
-                return list(stop.value)
-            outcomes = await self._caller.asend(requests)
+        return await self._caller.acarry(self.exchange(questions))
+
+    def exchange(self, questions: Sequence[Question]) -> Exchange:
+        return exchange(questions, Seat(self.name, self._role, self._view, self.options, self._judged))
+
+    def caller_for(self, schema: Mapping[str, Any]) -> Caller:
+        """What sends this model requests with answers of another schema, within the same bounds."""
+        return self._caller.answering(_runnable(self._model, self.options.output, schema))
 
     def usage(self, questions: Sequence[Question], judgments: Sequence[Judgment]) -> Usage:
         """Requests sent and tokens counted for these judgments: what the calls that made them have put on them."""
         return reduce(add, (judgment.cost for judgment in judgments if judgment.cost is not None), Usage())
 
-    def _exchange(self, questions: Sequence[Question]) -> Exchange:
-        return exchange(questions, Seat(self.name, self._role, self._view, self.options, self._judged))
-
     def _judged(self, question: Question, measure: Measure) -> Judgment:
         return self._judgment(question, *measure)
 
 
-def _runnable(model: BaseChatModel, output: str) -> Any:
+def _runnable(model: BaseChatModel, output: str, schema: Mapping[str, Any]) -> Any:
     """The model, or its structured output with the raw message, so that tokens are counted and answers read by us.
 
     It never streams: a callback of the user's run must not make the judge's words come token by token.
@@ -104,7 +99,7 @@ def _runnable(model: BaseChatModel, output: str) -> Any:
         return quiet
     method = {} if output == "auto" else {"method": output}
     try:
-        return quiet.with_structured_output(SCHEMA, include_raw=True, **method)
+        return quiet.with_structured_output(dict(schema), include_raw=True, **method)
     except (NotImplementedError, ValueError, TypeError) as error:
         if output == "auto":
             return quiet
@@ -115,11 +110,19 @@ def _described(model: BaseChatModel, params: Mapping[str, Any]) -> dict[str, obj
     """What the model says of itself: provider and name as `model`, and its parameters but for what may be secret."""
     said = model._get_ls_params()
     own = {name.removeprefix("ls_"): value for name, value in said.items() if name in _NAMED and value is not None}
-    given = {name: value for name, value in params.items() if not _secret(name)}
+    given = _shown(params)
     name = f"{said.get('ls_provider', model._llm_type)}:{said.get('ls_model_name', 'unnamed')}"
     return {"model": name, "params": {**own, **given}}
 
 
+def _shown(value: Any) -> Any:
+    """`value` without entries that are called like secrets, at any depth, and addresses without their credentials."""
+    if isinstance(value, Mapping):
+        return {name: _shown(inner) for name, inner in value.items() if not _secret(str(name))}
+    if isinstance(value, list | tuple):
+        return [_shown(inner) for inner in value]
+    return _CREDENTIALS.sub("", value) if isinstance(value, str) else value
+
+
 def _secret(name: str) -> bool:
-    last = name.lower().rpartition("_")[2]
-    return last in ("key", "secret", "password", "token", "headers", "credentials")
+    return re.split(r"[_-]", name.lower())[-1] in _SECRETS

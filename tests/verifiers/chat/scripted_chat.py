@@ -23,7 +23,10 @@ from admission.verifiers.scripted import ScriptedVerifier
 
 
 class Prompt(NamedTuple):
-    """What a request says: system part, user part, turns shown (id to words), statements asked (id to line)."""
+    """What a request says: system part, user part, turns shown (id to words), statements asked (id to line).
+
+    Of a request to split a memory, the memory stands in `turns` under "".
+    """
 
     system: str
     user: str
@@ -44,7 +47,7 @@ def prompt_of(messages: Sequence[BaseMessage]) -> Prompt:
     current = ""
     for line in evidence.strip("\n").splitlines():
         if line.startswith("| "):
-            turns[current] += line[2:] + "\n"
+            turns[current] = turns.get(current, "") + line[2:] + "\n"
         else:
             current = json.JSONDecoder().raw_decode(line.removeprefix("turn "))[0]
             turns.setdefault(current, "")

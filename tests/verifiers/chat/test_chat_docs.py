@@ -8,7 +8,9 @@ import pytest
 from scripted_chat import passage, question
 
 import prompts
+from admission.obligations.fidelity import objections
 from admission.records import Obligation, VerificationView
+from admission.verifiers.chat import decomposer
 from admission.verifiers.chat.requests import messages_for, repair_of
 
 PAGE = (Path(__file__).parents[3] / "docs" / "prompts.md").read_text()
@@ -59,5 +61,13 @@ def test_the_repair_is_shown_as_it_is_sent() -> None:
     assert repair_of((), "", ['"o3" has no verdict'], ["o1", "o2", "o3", "o4"])[-1].content in PAGE
 
 
-def test_the_prompt_for_decomposition_is_shown() -> None:
-    assert prompts.load("decompose").template in PAGE
+def test_the_prompt_for_decomposition_is_shown_as_it_is_sent() -> None:
+    system, user = decomposer.messages_for(WHOLE.obligation.text)
+    assert system.content in PAGE
+    assert user.content in PAGE
+
+
+def test_the_repair_of_a_decomposition_is_shown_as_it_is_sent() -> None:
+    told = ("Ana moved to York in March.", "Ana's sister had a baby.", CASE[2].obligation.text)
+    problems = objections(WHOLE.obligation.text, [Obligation(id="o1", text=text, type="fact") for text in told])
+    assert prompts.load("repair_decompose").substitute(problems="; ".join(problems)) in PAGE

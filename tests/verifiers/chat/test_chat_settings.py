@@ -87,6 +87,20 @@ def test_the_identity_follows_model_parameters_prompts_and_options_and_holds_no_
     assert plain == ChatVerifier(model, "judge", options=ChatOptions(max_concurrency=1)).identity
 
 
+def test_secrets_deep_in_the_parameters_and_in_addresses_stay_out_of_the_identity() -> None:
+    params = {
+        "base_url": "https://ana:s3cret@models.example/v1",
+        "model_kwargs": {"extra_headers": {"Authorization": "s3cret"}, "seed": 7},
+        "default_query": [{"api-key": "s3cret", "version": "2"}],
+    }
+    identity = ChatVerifier(ScriptedChat(script=honest), "judge", params=params).identity
+    assert identity["params"] == {
+        "base_url": "https://models.example/v1",
+        "model_kwargs": {"seed": 7},
+        "default_query": [{"version": "2"}],
+    }
+
+
 @pytest.mark.parametrize(
     ("role", "remedy"), [("chat:huge", "large"), ("chat:", "[models.NAME]"), ("chat", "chat:NAME of a [models.NAME]")]
 )

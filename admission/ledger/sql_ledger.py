@@ -1,0 +1,309 @@
+"""What every ledger does, in the SQL its databases share; each says how to reach its own."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from functools import partial
+from typing import Any, TypeVar
+
+from admission.errors import LedgerError
+from admission.ledger import statements
+from admission.ledger.chain import Chain, failed
+from admission.ledger.consistency import check_decision, headless
+from admission.ledger.fingerprint import plain_value
+from admission.ledger.holds import Holds, Locks
+from admission.ledger.protocol import Entry, LedgerHead, Problem, Verification, WriteIntent, WriteRecord
+from admission.ledger.rows import Row, entry_as_it_is, entry_of, report_of, row_problem, utc_text, write_record
+from admission.ledger.statements import Database, within
+from admission.records import Namespace, Report, Status, canonical_json, digest
+
+T = TypeVar("T")
+
+_PAGE = 200
+_CANDIDATES = 5
+
+
+class SqlLedger(ABC):
+    """A `Ledger` over an SQL database. `name` tells people which one. A kind of database adds how transactions are made
+    on it; what happens inside them is the same for all and stands here."""
+
+    def __init__(self, name: str, *, key: bytes | None, locks: Locks) -> None:
+        self.name = name
+        self._chain = Chain(key)
+        self._holds = Holds(locks)
+
+    @abstractmethod
+    def _read(self, work: Callable[[Database], T]) -> T:
+        """What `work` reads; each of its statements may see another state."""
+
+    @abstractmethod
+    def _write(self, work: Callable[[Database], T], *, appends: bool = True) -> T:
+        """What `work` returns, in one durable transaction. With `appends`, none of another process that appends to the
+        chain runs at the same time. `work` may be called again after a transaction that failed."""
+
+    @abstractmethod
+    def _snapshot(self) -> AbstractContextManager[Database]:
+        """One consistent state to read at length, while others write."""
+
+    @abstractmethod
+    def _field(self, name: str) -> str:
+        """SQL for a text field of an entry's `body`."""
+
+    # -- writes through the gate ---------------------------------------------------------------------------------
+
+    def claim(self, intent: WriteIntent) -> WriteRecord:
+        known = self.write(intent.fingerprint)  # a retry needs no transaction
+        if known is not None:
+            return known
+        value = plain_value(intent.value)
+        row = (
+            intent.fingerprint,
+            canonical_json(intent.namespace),
+            intent.key,
+            json.dumps(value),
+            digest(value),
+            json.dumps(plain_value(intent.options)),
+            intent.thread,
+            intent.task,
+        )
+
+        def insert(db: Database) -> WriteRecord:
+            db.execute(statements.CLAIM, row)
+            return self._required(db, intent.fingerprint)
+
+        return self._write(insert, appends=False)
+
+    def hold(self, fingerprint: str) -> bool:
+        if not self._holds.take(fingerprint):
+            return False
+        try:
+            # Whoever held it before may have decided since the caller last looked.
+            record = self.write(fingerprint)
+        except BaseException:
+            self.release(fingerprint)
+            raise
+        if record is None or record.state != "claimed":
+            self.release(fingerprint)
+            return False
+        return True
+
+    def release(self, fingerprint: str) -> None:
+        self._holds.give_back(fingerprint)
+
+    def decide(
+        self, fingerprint: str, report: Report, stored_value: dict[str, Any] | None, *, quarantined: bool
+    ) -> WriteRecord:
+        check_decision(report, stored_value, quarantined)
+        value = None if stored_value is None else plain_value(stored_value)
+
+        def commit(db: Database) -> WriteRecord:
+            record = self._required(db, fingerprint)
+            if record.state != "claimed":
+                return record
+            about = record.intent.value if value is None else value
+            entry = self._append(db, record, "report", digest(about), report.model_dump(mode="json"))
+            decided = record.model_copy(
+                update={
+                    "state": "done" if value is None else "decided",
+                    "action": report.action,
+                    "report": report,
+                    "stored_value": value,
+                    "quarantined": quarantined,
+                }
+            )
+            to_store = None if value is None else json.dumps(value)
+            db.execute(statements.DECIDE, (decided.state, to_store, int(quarantined), entry.seq, fingerprint))
+            return decided
+
+        decided = self._write(commit)
+        self.release(fingerprint)
+        return decided
+
+    def complete(self, fingerprint: str) -> None:
+        def commit(db: Database) -> None:
+            record = self._required(db, fingerprint)
+            if record.state == "done":
+                return
+            if record.stored_value is None:
+                raise LedgerError("fingerprint", f"{fingerprint}: not decided yet", "decide before you complete")
+            self._append(db, record, "stored", digest(record.stored_value), {})
+            db.execute(statements.COMPLETE, (fingerprint,))
+
+        self._write(commit)
+
+    def restore(self, fingerprint: str, *, by: str, why: str) -> WriteRecord:
+        if not by.strip() or not why.strip():
+            raise LedgerError("by, why", "empty", "say who takes the memory out of quarantine, and why")
+
+        def commit(db: Database) -> WriteRecord:
+            record = self._required(db, fingerprint)
+            if not record.quarantined:
+                raise LedgerError("fingerprint", f"{fingerprint}: not in quarantine", "list what is: `quarantine()`")
+            value = record.intent.value
+            self._append(db, record, "restored", digest(value), {"by": by, "why": why})
+            db.execute(statements.RESTORE, (fingerprint,))
+            return record.model_copy(update={"state": "decided", "stored_value": value, "quarantined": False})
+
+        return self._write(commit)
+
+    def incomplete(self) -> list[WriteRecord]:
+        return self._writes("w.state <> 'done'")
+
+    def quarantine(self, namespace: Namespace | None = None) -> list[WriteRecord]:
+        where, parameters = within("w.namespace", namespace)
+        return self._writes(f"w.quarantined = 1 AND {where}", parameters)
+
+    def write(self, fingerprint: str) -> WriteRecord | None:
+        found = self._writes("w.fingerprint = ?", (fingerprint,))
+        return found[0] if found else None
+
+    def changes(self, namespace: Namespace, key: str, value: dict[str, Any]) -> int:
+        parameters = (canonical_json(namespace), key, digest(plain_value(value)))
+        found = self._read(lambda db: db.execute(statements.CHANGES, parameters).fetchone())
+        return int(found["changes"])
+
+    # -- records that are not store writes -----------------------------------------------------------------------
+
+    def record_report(self, report: Report) -> None:
+        same = " AND ".join(f"{self._field(name)} = ?" for name in ("id", "input_digest", "config_digest"))
+        known = f"SELECT 1 AS known FROM entries WHERE kind = 'report' AND fingerprint IS NULL AND {same}"
+
+        def commit(db: Database) -> None:
+            names = (report.id, report.input_digest, report.config_digest)
+            if db.execute(known, names).fetchone() is None:
+                self._append_to_chain(
+                    db, kind="report", namespace=report.namespace, key=None, body=report.model_dump(mode="json")
+                )
+
+        self._write(commit)
+
+    def record_delete(self, namespace: Namespace, key: str, *, thread: str | None, task: str | None) -> None:
+        body = {"thread": thread, "task": task}
+        self._write(lambda db: self._append_to_chain(db, kind="deleted", namespace=namespace, key=key, body=body))
+
+    # -- reading -------------------------------------------------------------------------------------------------
+
+    def reports(
+        self, *, status: Status | None = None, namespace: Namespace | None = None, since: str | None = None
+    ) -> Iterator[tuple[Entry, Report]]:
+        below, parameters = within("namespace", namespace)
+        where = f"kind = 'report' AND {below}"
+        if since is not None:
+            where, parameters = f"{where} AND time >= ?", (*parameters, utc_text(since))
+        if status is not None:
+            where, parameters = f"{where} AND {self._field('status')} = ?", (*parameters, status)
+        return ((entry, report_of(entry)) for entry in self._entries(where, parameters))
+
+    def report(self, id: str) -> tuple[Entry, Report] | None:
+        newest = f"SELECT max(seq) AS seq FROM entries WHERE kind = 'report' AND {self._field('id')} = ?"
+        seq = self._read(lambda db: db.execute(newest, (id,)).fetchone())["seq"]
+        if seq is None:
+            seq = self._the_one_starting_with(id)
+        if seq is None:
+            return None
+        for entry in self._entries("seq = ?", (seq,)):
+            return entry, report_of(entry)
+        return None
+
+    def entries(self) -> Iterator[Entry]:
+        return self._entries("TRUE", ())
+
+    def head(self) -> LedgerHead:
+        return self._read(self._head)
+
+    def verify(self, head: LedgerHead | None = None) -> Verification:
+        with self._snapshot() as db:
+            recorded = self._head(db)
+            rows = db.execute("SELECT * FROM entries ORDER BY seq")
+            found = self._chain.verify(map(entry_as_it_is, rows), recorded=recorded, kept=head)
+            if not found.ok and found.kind != "rolled_back":
+                return found
+            # A cut that was covered up in the chain shows in the writes, and is no older copy then.
+            bad = _write_problem(db, found.head.seq)
+        if bad is None or not (found.ok or bad.kind == "tail_cut"):
+            return found
+        return failed(found.head, bad)
+
+    def close(self) -> None:
+        self._holds.close()
+
+    # -- inside a transaction ------------------------------------------------------------------------------------
+
+    def _append(self, db: Database, record: WriteRecord, kind: Any, value_digest: str, body: dict[str, Any]) -> Entry:
+        """The next entry of the chain, about this write."""
+        intent = record.intent
+        return self._append_to_chain(
+            db,
+            kind=kind,
+            fingerprint=intent.fingerprint,
+            namespace=intent.namespace,
+            key=intent.key,
+            value_digest=value_digest,
+            body=body,
+        )
+
+    def _append_to_chain(self, db: Database, **content: Any) -> Entry:
+        """The next entry of the chain; `content` as `Chain.following` takes it."""
+        entry = self._chain.following(self._head(db), **content)
+        db.execute(statements.APPEND, statements.appended(entry))
+        db.execute(statements.MOVE_HEAD, (entry.seq, entry.hash))
+        return entry
+
+    def _required(self, db: Database, fingerprint: str) -> WriteRecord:
+        row = db.execute(f"{statements.WRITES} WHERE w.fingerprint = ?", (fingerprint,)).fetchone()
+        if row is None:
+            raise LedgerError("fingerprint", f"{fingerprint}: no such write", "claim it first")
+        return write_record(row)
+
+    def _head(self, db: Database) -> LedgerHead:
+        row = db.execute("SELECT seq, hash FROM head").fetchone()
+        if row is None:
+            raise headless(self.name)
+        return LedgerHead(seq=row["seq"], hash=row["hash"])
+
+    # -- pages and pieces ----------------------------------------------------------------------------------------
+
+    def _writes(self, where: str, parameters: tuple[object, ...] = ()) -> list[WriteRecord]:
+        select = f"{statements.WRITES} WHERE {where} ORDER BY w.id"
+        rows = self._read(lambda db: db.execute(select, parameters).fetchall())
+        return [write_record(row) for row in rows]
+
+    def _entries(self, where: str, parameters: tuple[object, ...]) -> Iterator[Entry]:
+        # Page by page, so that neither a lock nor a snapshot is held while the caller works on an entry.
+        page = f"SELECT * FROM entries WHERE {where} AND seq > ? ORDER BY seq LIMIT {_PAGE}"
+        after = 0
+
+        def select(db: Database) -> list[Row]:
+            rows: list[Row] = db.execute(page, (*parameters, after)).fetchall()
+            return rows
+
+        while rows := self._read(select):
+            yield from map(entry_of, rows)
+            after = rows[-1]["seq"]
+
+    def _the_one_starting_with(self, start: str) -> int | None:
+        """The seq of the newest report whose id or fingerprint starts with `start`, where there is only one such."""
+        names: dict[int, str] = {}
+        for name in ("fingerprint", self._field("id")):
+            select = partial(statements.newest_reports_starting_with, name=name, start=start, limit=_CANDIDATES + 1)
+            names.update((row["seq"], row["name"]) for row in self._read(select))
+        if len(names) > 1:
+            some = ", ".join(list(names.values())[:_CANDIDATES]) + (", ..." if len(names) > _CANDIDATES else "")
+            raise LedgerError("id", f"{start!r} is the start of several: {some}", "give more of it")
+        return next(iter(names), None)
+
+
+def _write_problem(db: Database, last: int) -> Problem | None:
+    """The first write that disagrees with the chain, or entry about a write that is gone."""
+    for row in db.execute(f"{statements.WRITES} ORDER BY w.id"):
+        bad = row_problem(row, last)
+        if bad is not None:
+            return bad._replace(detail=f"{bad.detail} (write {row['fingerprint']})")
+    gone = db.execute(statements.ABOUT_NO_WRITE).fetchone()
+    if gone is None:
+        return None
+    detail = f"the write entry {gone['seq']} is about is gone (write {gone['fingerprint']})"
+    return Problem(gone["seq"], "write_disagrees", detail)

@@ -1,0 +1,87 @@
+"""The SQL that every ledger's database understands, with `?` for a parameter, and what it asks of a connection."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from admission.ledger.protocol import Entry
+from admission.ledger.rows import Row
+from admission.records import Namespace, canonical_json
+
+
+class Database(Protocol):
+    """A connection within a transaction. `execute` answers with a cursor (`fetchone`, `fetchall`, iteration) whose rows
+    are dicts by column name."""
+
+    def execute(self, sql: str, parameters: Sequence[object] = (), /) -> Any: ...
+
+
+# Each write, with what the chain says of it and the seq the chain ends at.
+WRITES = """
+SELECT w.*, (SELECT seq FROM head) AS last_seq, r.seq AS chain_report_seq, r.namespace AS chain_namespace,
+       r.key AS chain_key, r.value_digest AS chain_digest, r.body AS report, b.seq AS restored_seq, s.seq AS stored_seq,
+       s.value_digest AS stored_digest
+FROM writes w
+LEFT JOIN entries r ON r.fingerprint = w.fingerprint AND r.kind = 'report'
+LEFT JOIN entries b ON b.fingerprint = w.fingerprint AND b.kind = 'restored'
+LEFT JOIN entries s ON s.fingerprint = w.fingerprint AND s.kind = 'stored'
+"""
+CLAIM = (
+    "INSERT INTO writes (fingerprint, namespace, key, value, value_digest, options, thread, task)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (fingerprint) DO NOTHING"
+)
+DECIDE = "UPDATE writes SET state = ?, stored_value = ?, quarantined = ?, report_seq = ? WHERE fingerprint = ?"
+COMPLETE = "UPDATE writes SET state = 'done' WHERE fingerprint = ?"
+RESTORE = "UPDATE writes SET state = 'decided', stored_value = value, quarantined = 0 WHERE fingerprint = ?"
+APPEND = (
+    "INSERT INTO entries (seq, kind, time, fingerprint, namespace, key, value_digest, body, previous, hash,"
+    " content_digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+MOVE_HEAD = "UPDATE head SET seq = ?, hash = ?"
+CHANGES = (
+    "SELECT count(*) AS changes FROM entries e LEFT JOIN writes w ON w.fingerprint = e.fingerprint"
+    " WHERE e.kind IN ('stored', 'deleted') AND e.namespace = ? AND e.key = ?"
+    " AND (e.kind = 'deleted' OR w.value_digest IS NULL OR w.value_digest <> ?)"
+)
+ABOUT_NO_WRITE = (
+    "SELECT e.seq, e.fingerprint FROM entries e LEFT JOIN writes w ON w.fingerprint = e.fingerprint"
+    " WHERE e.fingerprint IS NOT NULL AND w.id IS NULL ORDER BY e.seq LIMIT 1"
+)
+
+
+def appended(entry: Entry) -> tuple[object, ...]:
+    """The parameters of `APPEND`."""
+    return (
+        entry.seq,
+        entry.kind,
+        entry.time,
+        entry.fingerprint,
+        canonical_json(entry.namespace),
+        entry.key,
+        entry.value_digest,
+        canonical_json(entry.body),
+        entry.previous,
+        entry.hash,
+        entry.content_digest,
+    )
+
+
+def within(column: str, namespace: Namespace | None) -> tuple[str, tuple[object, ...]]:
+    """SQL for namespaces at or below this one: those whose JSON text goes on from it with "," or ends with "]".
+
+    Text has to be compared by code point or UTF-8 byte."""
+    if not namespace:
+        return "TRUE", ()
+    stem = canonical_json(namespace)[:-1]
+    return f"({column} >= ? AND {column} < ?)", (stem, stem + "~")
+
+
+def newest_reports_starting_with(db: Database, name: str, start: str, limit: int) -> list[Row]:
+    """`name` and `seq` of the newest report of each whose `name` (a column or an expression) starts with `start`."""
+    rows: list[Row] = db.execute(
+        f"SELECT {name} AS name, max(seq) AS seq FROM entries"
+        f" WHERE kind = 'report' AND {name} >= ? AND {name} < ? GROUP BY {name} LIMIT {limit}",
+        (start, start + "\U0010ffff"),
+    ).fetchall()
+    return rows
