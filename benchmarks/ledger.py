@@ -187,7 +187,7 @@ def postgres_schema(url: str) -> Iterator[str]:
 
 
 def a_table(title: str, first: str) -> Table:
-    table = Table(title=title, width=120)
+    table = Table(title=title)
     for heading in (first, "step", "p50 us", "p99 us", "x bare (p50)", "x bare (p99)"):
         table.add_column(heading, justify="left" if heading in {first, "step"} else "right")
     return table
@@ -243,10 +243,12 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=None, help="where the files go; default: a temporary folder")
     parser.add_argument("--postgres", default=None, help="a database to make a schema in; default: SQLite only")
     arguments = parser.parse_args()
+    console = Console()
+    console.width = max(console.width, 120)
     with tempfile.TemporaryDirectory(dir=arguments.folder) as name:
         folder = Path(name)
-        Console().print(one_writer(folder, arguments.writes))
-        Console().print(many_writers(folder, arguments.postgres, arguments.writers, arguments.writes))
+        console.print(one_writer(folder, arguments.writes))
+        console.print(many_writers(folder, arguments.postgres, arguments.writers, arguments.writes))
 
 
 if __name__ == "__main__":

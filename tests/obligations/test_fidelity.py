@@ -309,6 +309,7 @@ def test_a_type_may_be_stricter_than_the_words_but_never_less(
         ("Lucía vive en Madrid con su hermana y trabaja en el puerto.", "language"),
         ("诺亚住在格拉茨。她喜欢茶。", "language"),
         ("Ana sings. " * (MOST + 1), "too_long"),
+        (f"Ana sings{' and sings' * (LONGEST // 15)}. " * 8, "too_long"),
         ("Ana sings" + " and sings" * (LONGEST // 10), "too_long"),
     ],
 )

@@ -20,6 +20,8 @@ from admission.text import word_set
 
 LONGEST = 700
 """Characters of a sentence that is read by rule."""
+LONGEST_MEMORY = 3000
+"""Characters of a memory whose decomposition is checked: the check takes time by more than their number."""
 
 _POINTING = word_set("this that these those")
 _PLACED = ("content", "number", "operator")
@@ -30,6 +32,8 @@ def uncheckable(memory: str) -> str:
     """Why the rules cannot tell whether obligations are faithful to this memory (`code: detail`); "" where they can."""
     if is_foreign(memory):
         return "language: only of English can it be told whether statements are faithful"
+    if len(memory) > LONGEST_MEMORY:
+        return f"too_long: the memory has {len(memory)} characters, {LONGEST_MEMORY} at most are put to a model"
     found = statements(memory)
     if len(found) > MOST:
         return f"too_long: the memory has {len(found)} sentences, {MOST} at most are put to a model"

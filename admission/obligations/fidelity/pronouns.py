@@ -12,17 +12,19 @@ from admission.obligations.vocabulary import ADVERBS
 from admission.text import word_set
 
 _GENDERED = word_set("he she him her his hers himself herself")
+_MOST = 12  # of one sentence; each is looked up in all that stands before it
 _SEVERAL = word_set("they them their theirs themselves")
 _ONE_THING = word_set("it its itself")
 
 
 def meant_by(text: str, tokens: Sequence[Token]) -> list[Forms]:
     """For each token the forms of what it stands for; none for what is no pronoun, opens the text, or is in doubt."""
-    subject = subject_of(text) if any(token.low in PRONOUNS for token in tokens) else None
-    return [
-        _meant(text, tokens, k, subject) if k and token.low in PRONOUNS else frozenset()
-        for k, token in enumerate(tokens)
-    ]
+    found = [frozenset[str]() for _ in tokens]
+    pronouns = [k for k, token in enumerate(tokens) if k and token.low in PRONOUNS]
+    subject = subject_of(text) if pronouns else None
+    for k in pronouns[:_MOST]:
+        found[k] = _meant(text, tokens, k, subject)
+    return found
 
 
 def unbound(tokens: Sequence[Token]) -> frozenset[str]:
