@@ -18,10 +18,10 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing, contextmanager
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -130,29 +130,34 @@ def bare_postgres(url: str) -> Iterator[Insert]:
 # -- many writers ----------------------------------------------------------------------------------------------------
 
 
-def write_beside_others(url: str, bare: Path | None, writer: int, writes: int, start: Barrier, answers: Any) -> None:
+_start: Barrier
+
+
+def wait_at(start: Barrier) -> None:
+    """Run first in each process: where it is to wait for the others."""
+    global _start
+    _start = start
+
+
+def write_beside_others(url: str, bare: Path | None, writer: int, writes: int) -> Times:
     """One process of many: its writes, once all are ready."""
     insert = bare_postgres(url) if bare is None else bare_sqlite(bare, "FULL")
     with closing(open_ledger(url)) as ledger, insert as insert_one:
         ledger.head()
-        start.wait()
-        answers.put(write_in_turns(ledger, insert_one, range(writer * writes, (writer + 1) * writes)))
+        _start.wait()
+        return write_in_turns(ledger, insert_one, range(writer * writes, (writer + 1) * writes))
 
 
 def measure_together(url: str, bare: Path | None, writers: int, writes: int) -> tuple[Times, float]:
     """Every step of all writers, and the seconds they took together."""
     spawn = multiprocessing.get_context("spawn")
-    start, answers = spawn.Barrier(writers + 1), spawn.SimpleQueue()
-    arguments = [(url, bare, n, writes, start, answers) for n in range(writers)]
-    processes = [spawn.Process(target=write_beside_others, args=each) for each in arguments]
-    for process in processes:
-        process.start()
-    start.wait()
-    began = time.perf_counter()
-    each = [answers.get() for _ in processes]
-    seconds = time.perf_counter() - began
-    for process in processes:
-        process.join()
+    start = spawn.Barrier(writers + 1)
+    with ProcessPoolExecutor(writers, mp_context=spawn, initializer=wait_at, initargs=(start,)) as pool:
+        processes = [pool.submit(write_beside_others, url, bare, n, writes) for n in range(writers)]
+        start.wait()
+        began = time.perf_counter()
+        each = [process.result() for process in processes]
+        seconds = time.perf_counter() - began
     check_that_nothing_is_lost(url, writers * writes)
     return {step: [taken for times in each for taken in times[step]] for step in STEPS}, seconds
 

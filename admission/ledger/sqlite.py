@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from admission.errors import LedgerError
 from admission.ledger.holds import FileLocks, NoLocks
 from admission.ledger.sql_ledger import SqlLedger
-from admission.ledger.sqlite_file import MEMORY, Synchronous, connect, ledger_errors, prepare
+from admission.ledger.sqlite_file import MEMORY, Synchronous, begin, connect, ledger_errors, prepare
 from admission.ledger.statements import Database
 
 T = TypeVar("T")
@@ -48,7 +48,7 @@ class SqliteLedger(SqlLedger):
         self._process = os.getpid()
         self._db: sqlite3.Connection | None = connect(path, synchronous, timeout_s)
         try:
-            prepare(self._db, path, self._chain.key_check)
+            prepare(self._db, path, self._chain.key_check, timeout_s)
         except BaseException:
             self._db.close()
             raise
@@ -68,7 +68,7 @@ class SqliteLedger(SqlLedger):
     def _write(self, work: Callable[[Database], T], *, appends: bool = True) -> T:
         with self._connection() as db:
             try:
-                db.execute("BEGIN IMMEDIATE")  # one writer at a time, whether it appends or not
+                begin(db, self._timeout_s)  # one writer at a time, whether it appends or not
                 result = work(db)
                 db.execute("COMMIT")
             except BaseException:

@@ -137,11 +137,11 @@ def connect(path: str, synchronous: Synchronous, timeout_s: float) -> sqlite3.Co
     return db
 
 
-def prepare(db: sqlite3.Connection, path: str, key_check: str) -> None:
+def prepare(db: sqlite3.Connection, path: str, key_check: str, timeout_s: float) -> None:
     """Make the tables, or bring older ones up to date, and check that the ledger was begun with the key given now."""
     with ledger_errors(path):
         if _version(db) < SCHEMA_VERSION:
-            db.execute("BEGIN IMMEDIATE")
+            begin(db, timeout_s)
             try:
                 version = _version(db)  # another process may have been faster
                 if version == 0:
@@ -156,17 +156,35 @@ def prepare(db: sqlite3.Connection, path: str, key_check: str) -> None:
     check_key(path, row and row[0], key_check)
 
 
+def begin(db: sqlite3.Connection, timeout_s: float) -> None:
+    """Begin a transaction that writes, when it is its turn.
+
+    SQLite's own waiting asks ever more rarely, so that among many writers those that came last win, and one may wait
+    without end. Here all ask equally often.
+    """
+    db.execute("PRAGMA busy_timeout = 0")
+    try:
+        _until_free(timeout_s)(db.execute, "BEGIN IMMEDIATE")
+    finally:
+        db.execute(f"PRAGMA busy_timeout = {int(timeout_s * 1000)}")
+
+
 def _use_write_ahead_log(db: sqlite3.Connection, timeout_s: float) -> None:
     # While another process is in a new file too, SQLite refuses this one change at once instead of waiting its turn.
-    change = Retrying(
-        retry=retry_if_exception(
-            lambda error: isinstance(error, sqlite3.Error) and _code(error) == sqlite3.SQLITE_BUSY
-        ),
+    _until_free(timeout_s)(db.execute, "PRAGMA journal_mode = WAL")
+
+
+def _until_free(timeout_s: float) -> Retrying:
+    return Retrying(
+        retry=retry_if_exception(_is_busy),
         stop=stop_after_delay(timeout_s),
-        wait=wait_random(0.001, 0.02),
+        wait=wait_random(0.001, 0.01),
         reraise=True,
     )
-    change(db.execute, "PRAGMA journal_mode = WAL")
+
+
+def _is_busy(error: BaseException) -> bool:
+    return isinstance(error, sqlite3.Error) and _code(error) == sqlite3.SQLITE_BUSY
 
 
 def _code(error: sqlite3.Error) -> int:
