@@ -204,6 +204,24 @@ def test_a_file_another_process_holds(ledger_file: Path) -> None:
         assert ledger.claim(an_intent()).state == "claimed"
 
 
+def test_a_writer_that_waits_asks_as_often_as_one_that_comes_later(
+    ledger_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses: list[float] = []
+    with closing(SqliteLedger(str(ledger_file))) as ledger, closing(sqlite3.connect(ledger_file)) as db:
+        db.execute("BEGIN IMMEDIATE")
+
+        def pause(seconds: float) -> None:
+            pauses.append(seconds)
+            if len(pauses) == 100:
+                db.execute("ROLLBACK")
+
+        monkeypatch.setattr("tenacity.nap.time.sleep", pause)
+        assert ledger.claim(an_intent()).state == "claimed"
+    assert len(pauses) == 100
+    assert max(pauses) <= 0.01  # SQLite's own waiting would ask ever more rarely
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 def test_a_ledger_is_not_used_across_a_fork(ledger_file: Path) -> None:
     with closing(SqliteLedger(str(ledger_file))) as ledger:
