@@ -19,6 +19,9 @@ class FakeNetwork:
         self._pairs: list[tuple[socket.socket, socket.socket]] = []
         self._cut: tuple[bytes, bool] | None = None
         self._to_refuse = 0
+        # Over `_pairs` and `_closed`: a connection accepted just before the network closes must not outlive it.
+        self._lock = threading.Lock()
+        self._closed = False
         self.refused = 0
         self.cuts = 0
         threading.Thread(target=self._accept, daemon=True).start()
@@ -30,15 +33,18 @@ class FakeNetwork:
 
     def cut_all(self) -> None:
         """Lose every connection there is."""
-        for pair in self._pairs:
+        with self._lock:
+            pairs, self._pairs = self._pairs, []
+        for pair in pairs:
             _close(*pair)
-        self._pairs.clear()
 
     def refuse(self, connections: int) -> None:
         """Lose so many of the next connections at once."""
         self._to_refuse = connections
 
     def close(self) -> None:
+        with self._lock:
+            self._closed = True
         # Shut down first: a thread waits in accept.
         with suppress(OSError):
             self._listening.shutdown(socket.SHUT_RDWR)
@@ -57,7 +63,12 @@ class FakeNetwork:
                 client.close()
                 continue
             server = socket.create_connection(self._server)
-            self._pairs.append((client, server))
+            with self._lock:
+                if not self._closed:
+                    self._pairs.append((client, server))
+            if self._closed:
+                _close(client, server)
+                return
             muted = threading.Event()
             threading.Thread(target=self._requests, args=(client, server, muted), daemon=True).start()
             threading.Thread(target=self._answers, args=(client, server, muted), daemon=True).start()
