@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -87,8 +88,9 @@ class ModelDecomposer(Decomposer):
         return ruled.completed(self._asker.propose(ruled.asked))
 
     async def adecompose(self, candidates: Sequence[Candidate]) -> list[Decomposition]:
-        ruled = _Ruled(candidates)
-        return ruled.completed(await self._asker.apropose(ruled.asked))
+        # In threads: what a crafted text is compared with itself for takes seconds, and the loop serves others.
+        ruled = await asyncio.to_thread(_Ruled, candidates)
+        return await asyncio.to_thread(ruled.completed, await self._asker.apropose(ruled.asked))
 
     def exchange(self, candidates: Sequence[Candidate]) -> Rounds[list[Decomposition]]:
         ruled = _Ruled(candidates)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from admission.counterfactual import Challenge, Trial, before_check, check_reasons
+from admission.counterfactual import Challenge, before_check, check_reasons
 from admission.eligibility import admissible
-from admission.evidence import citation_view, expanded_view, later_mentions, support_subsets
+from admission.evidence import citation_view, expanded_view, later_mentions, read_together, with_later_mentions
 from admission.history import History
+from admission.minimal_evidence import Search
 from admission.obligations import cover
 from admission.panel import Settled, adjudicate, blind, settle
 from admission.policy import action_for
@@ -18,7 +19,9 @@ from admission.records import (
     Citations,
     Finding,
     Judgment,
+    Label,
     Obligation,
+    ObligationType,
     Passage,
     Question,
     Report,
@@ -39,8 +42,6 @@ ROLES: tuple[JudgeRole, ...] = ("verifier_a", "verifier_b", "adjudicator")
 UNDISTURBED = frozenset({("contradicted", "insufficient"), ("supported", "insufficient"), ("supported", "supported")})
 # A longer memory is a list of statements rather than one: only its parts are judged.
 WHOLE_WORDS = 40
-# How many smaller sets of passages are tried for one supported obligation when its minimal evidence is sought.
-SUBSETS_TRIED = 6
 
 
 class Split(NamedTuple):
@@ -66,13 +67,15 @@ Deliberation = Generator[Round, Sequence[Answer], Report]
 class Rules:
     """What a deployment's settings and judges say about one deliberation.
 
-    `whole`: the memory itself is one more obligation beside its parts (`Verifier.reads_whole`). `counterfactual`: what
-    is supported must not be so without its evidence (`verification.counterfactual`).
+    `whole`: the memory itself is one more obligation beside its parts (`Verifier.reads_whole`). `names_evidence`: of
+    each role, what it is for its judge (`Verifier.names_evidence`). `counterfactual`: what is supported must not be so
+    without its evidence (`verification.counterfactual`).
     """
 
     evidence: EvidenceSettings
     view: VerificationView
     whole: bool
+    names_evidence: Mapping[JudgeRole, frozenset[ObligationType]]
     policy: tuple[PolicyRule, ...]
     adjudicated: bool
     config_digest: str
@@ -82,9 +85,10 @@ class Rules:
 def deliberate(candidate: Candidate, history: History, rules: Rules) -> Deliberation:
     """Judge `candidate` by what `history` (the turns before the write) says. Source: DerivAudit, the gate step by step.
 
-    The citations are looked at first; only what they leave open is put to the expanded view. For what is supported, the
-    smallest set of passages that still supports it is sought: those sets are a repaired memory's citations. With
-    `rules.counterfactual`, support that stays without its evidence is taken back.
+    The citations are looked at first, and with them, by judges that name what they rely on, what was said later; only
+    what they leave open is put to the expanded view. For what is supported, the smallest set of passages that still
+    supports it is sought: those sets are a repaired memory's citations. With `rules.counterfactual`, support that
+    stays without its evidence is taken back.
     """
     return (yield from _Case(candidate, history, rules).run())
 
@@ -97,48 +101,75 @@ class _Case:
         self.history = history
         self.rules = rules
         self.cited, self.invalid, self.ineligible = citation_view(history, candidate, limit=rules.evidence.total)
-        self.expanded: View | None = None
+        # What was shown beyond the citations' view, by passage id.
+        self.beyond: dict[str, Passage] = {}
         self.obligations: tuple[Obligation, ...] = ()
         self.findings: dict[str, Finding] = {}
-        self.shown: dict[str, tuple[Passage, ...]] = {}
-        # Of each obligation: the roles that found support in what was shown, and the turns it was found on.
-        self.supporters: dict[str, tuple[JudgeRole, ...]] = {}
+        # Of each obligation: the question whose answers made its finding, and the judgments that found it supported.
+        self.asked: dict[str, Question] = {}
+        self.support: dict[str, dict[JudgeRole, Judgment]] = {}
         self.found_on: dict[str, set[str]] = {}
 
     def run(self) -> Deliberation:
         self.obligations = yield from self._split()
-        yield from self._examine([self._question(o, self.cited) for o in self.obligations])
         if self.obligations and self.rules.evidence.setting == "expanded":
-            yield from self._look_further()
+            yield from self._on_both_views()
+        else:
+            yield from self._examine([self._question(o, self.cited) for o in self.obligations])
         yield from self._trace()
         if self.rules.counterfactual:
             yield from self._challenge()
         return self._report()
 
-    def _look_further(self) -> Generator[Round, Sequence[Answer], None]:
-        """Open obligations on the whole expanded view; supported ones only on what was said of them after the
-        citations, for the latest word counts."""
+    def _on_both_views(self) -> Generator[Round, Sequence[Answer], None]:
+        """The citations first, then the whole expanded view for what they leave open. What is supported is held against
+        what was said of it after the citations, for the latest word counts."""
         bounds = self.rules.evidence
         view = expanded_view(
             self.history, self.candidate, self.obligations, retrieved=bounds.retrieved, total=bounds.total
         )
-        supported = [o for o in self.obligations if self.findings[o.id].label == "supported"]
-        still_open = [o for o in self.obligations if o not in supported]
+        first = self._first_questions(view)
+        yield from self._examine(first)
+        still_open = [o for o in self.obligations if self.findings[o.id].label != "supported"]
         if still_open and set(view.passages) - set(self.cited.passages):
-            self.expanded = view
+            self._show(view.passages)
             yield from self._examine([self._question(o, view) for o in still_open])
-        later = [q for o in supported if (q := self._later_question(o, view)) is not None]
-        if later and self.expanded is None:
-            shown = {passage.id for question in later for passage in question.passages}
-            self.expanded = view.model_copy(update={"passages": tuple(p for p in view.passages if p.id in shown)})
+        elif not still_open:
+            # Support that rests on later turns says nothing of what the citations alone carry.
+            elsewhere = [o for o in self.obligations if self.findings[o.id].view == "expanded"]
+            yield from self._examine([self._question(o, self.cited) for o in elsewhere])
+        held = [q.obligation for q in first if q.view == "citation_only" and q.obligation not in still_open]
+        later = [q for o in held if (q := self._later_question(o, view)) is not None]
+        self._show([passage for question in later for passage in question.passages])
         yield from self._examine(later)
+
+    def _first_questions(self, view: View) -> list[Question]:
+        """Each obligation on the citations. Verifiers that name what they rely on see the later mentions of all such
+        obligations at once beside them: their answer tells what the citations carry and whether it was taken back."""
+        naming = self.rules.names_evidence
+        at_once = [o for o in self.obligations if o.type in naming["verifier_a"] & naming["verifier_b"]]
+        texts = [o.text for o in at_once]
+        both = with_later_mentions(self.cited, view, texts, self.rules.evidence.total) if texts else None
+        questions = []
+        for obligation in self.obligations:
+            question = self._question(obligation, self.cited)
+            if both is not None and obligation in at_once:
+                wider = self._question(obligation, both)
+                if wider.passages != question.passages:
+                    question = wider
+                    self._show(wider.passages)
+            questions.append(question)
+        return questions
 
     def _later_question(self, obligation: Obligation, view: View) -> Question | None:
         later = later_mentions(view, self.cited, obligation.text)
         shown = {passage.id for passage in (*self.cited.passages, *later)}
         narrowed = view.model_copy(update={"passages": tuple(p for p in view.passages if p.id in shown)})
         question = self._question(obligation, narrowed)
-        return question if len(question.passages) > len(self.shown[obligation.id]) else None
+        return question if len(question.passages) > len(self.asked[obligation.id].passages) else None
+
+    def _show(self, passages: Sequence[Passage]) -> None:
+        self.beyond |= {passage.id: passage for passage in passages}
 
     def _split(self) -> Generator[Round, Sequence[Answer], tuple[Obligation, ...]]:
         (answer,) = yield (Split(self.candidate),)
@@ -168,11 +199,11 @@ class _Case:
 
         No call is spent where no passage may be evidence for the obligation, or where the view shows it nothing new.
         """
-        questions = [q for q in asked if q.passages != self.shown.get(q.obligation.id, ())]
-        first, second = yield from _ask(Ask("verifier_a", tuple(questions)), Ask("verifier_b", tuple(questions)))
-        pairs = list(zip(questions, first, second, strict=True))
+        questions = [q for q in asked if q.passages and not self._is_known(q)]
+        both = yield from _put([(role, q) for q in questions for role in ("verifier_a", "verifier_b")])
+        pairs = list(zip(questions, both[::2], both[1::2], strict=True))
         disputed = [q for q, a, b in pairs if settle(a, b) is None] if self.rules.adjudicated else []
-        (answers,) = yield from _ask(Ask("adjudicator", tuple(map(blind, disputed))))
+        answers = yield from _put([("adjudicator", q) for q in disputed])
         thirds = {q.obligation.id: answer for q, answer in zip(disputed, answers, strict=True)}
         for question, a, b in pairs:
             third = thirds.get(question.obligation.id)
@@ -182,9 +213,19 @@ class _Case:
             if question.obligation.id not in self.findings:
                 self._record(question, Settled("insufficient", "none"), ())
 
+    def _is_known(self, question: Question) -> bool:
+        before = self.asked.get(question.obligation.id)
+        return before is not None and before.passages == question.passages
+
     def _question(self, obligation: Obligation, view: View) -> Question:
         passages = admissible(view.passages, obligation.text, self.history)
-        return Question(obligation=obligation, memory=self.candidate.memory, view=view.name, passages=passages)
+        return Question(
+            obligation=obligation,
+            memory=self.candidate.memory,
+            view=view.name,
+            passages=passages,
+            people=self.history.people,
+        )
 
     def _record(self, question: Question, settled: Settled, judgments: tuple[Judgment, ...]) -> None:
         """The newest view decides; the judgments of an earlier one are kept with it.
@@ -192,20 +233,27 @@ class _Case:
         But what the citations contradict is not undone by more passages in which nothing is found either way, and what
         they support stays so unless what was said later speaks against it.
         """
-        id = question.obligation.id
+        id, type = question.obligation.id, question.obligation.type
         before = self.findings.get(id)
         earlier = before.judgments if before is not None else ()
-        if before is not None and (before.label, settled.label) in UNDISTURBED:
+        if before is not None and _stands(before, question, settled.label):
             self.findings[id] = before.model_copy(update={"judgments": (*earlier, *judgments)})
             return
         agreeing = [j for j in judgments if j.outcome == "judged" and j.label == settled.label != "insufficient"]
-        self.shown[id] = question.passages
-        self.supporters[id] = tuple(r for r, j in zip(ROLES, judgments, strict=False) if j.label == "supported")
+        evidence = tuple(dict.fromkeys(turn for j in agreeing for turn in j.evidence))
+        support = {role: j for role, j in zip(ROLES, judgments, strict=False) if j.label == "supported"}
+        view = question.view
+        if settled.label == "supported" and self._naming(type, support) == set(support):
+            evidence = read_together(question.passages, evidence)
+            if before is None and evidence and set(evidence) <= set(self.cited.turn_ids):
+                view = "citation_only"
+        self.asked[id] = question
+        self.support[id] = support
         self.findings[id] = Finding(
             **question.obligation.model_dump(),
             label=settled.label,
-            view=question.view,
-            evidence=tuple(dict.fromkeys(turn for j in agreeing for turn in j.evidence)),
+            view=view,
+            evidence=evidence,
             resolved_by=settled.resolved_by,
             judgments=(*earlier, *judgments),
         )
@@ -213,48 +261,34 @@ class _Case:
     def _trace(self) -> Generator[Round, Sequence[Answer], None]:
         """Give each supported obligation the smallest set of passages that still supports it.
 
-        The judges whose word made it supported are asked again on smaller sets, all in one round; a set holds if all of
-        them still find support in it. Where none holds, what they named (or else all they were shown) stays.
+        Where the judges whose word made it supported name all that they rely on, that is the set. The others of them
+        are asked again on smaller sets, all in one round. Where none holds, what they named (or else all they were
+        shown) stays.
         """
-        agreed: list[Question] = []
-        ruled: list[Question] = []
-        for finding in self.findings.values():
-            if finding.label == "supported":
-                trials = agreed if finding.resolved_by == "agreement" else ruled
-                trials.extend(self._smaller(finding))
-        first, second, third = yield from _ask(
-            Ask("verifier_a", tuple(agreed)),
-            Ask("verifier_b", tuple(agreed)),
-            Ask("adjudicator", tuple(map(blind, ruled))),
+        searches = {id: self._search(f) for id, f in self.findings.items() if f.label == "supported"}
+        answers = iter((yield from _put([trial for search in searches.values() for trial in search.trials()])))
+        for id, search in searches.items():
+            search.hear([next(answers) for _ in search.trials()])
+            self.found_on[id] = search.found_on
+            self.findings[id] = self.findings[id].model_copy(update={"evidence": search.evidence})
+
+    def _search(self, finding: Finding) -> Search:
+        support = self.support[finding.id]
+        # Of a disagreement the third judge's word is what made it supported.
+        deciding = [role for role in support if finding.resolved_by == "agreement" or role == "adjudicator"]
+        naming = self._naming(finding.type, support)
+        asked = self.asked[finding.id]
+        named = [turn for role in deciding if role in naming for turn in support[role].evidence]
+        return Search(
+            asked,
+            finding.evidence or asked.turn_ids,
+            judges=[role for role in deciding if role not in naming],
+            relied_on=read_together(asked.passages, named),
         )
-        holding = [q for q, a, b in zip(agreed, first, second, strict=True) if a.label == b.label == "supported"]
-        holding += [q for q, c in zip(ruled, third, strict=True) if c.label == "supported"]
-        for id, finding in self.findings.items():
-            if finding.label == "supported":
-                sets = [q.turn_ids for q in holding if q.obligation.id == id]
-                smallest = min(sets, key=len) if sets else self._named(finding)
-                self.found_on[id] = {*self._named(finding), *(turn for turns in sets for turn in turns)}
-                self.findings[id] = finding.model_copy(update={"evidence": smallest})
 
-    def _named(self, finding: Finding) -> tuple[str, ...]:
-        """The turns the judges relied on, or all they were shown where they named none."""
-        return finding.evidence or View(name=finding.view, passages=self.shown[finding.id]).turn_ids
-
-    def _smaller(self, finding: Finding) -> list[Question]:
-        """The obligation on sets of passages smaller than what was shown."""
-        asked = self._asked(finding)
-        shown = View(name=asked.view, passages=asked.passages)
-        return [
-            asked.model_copy(update={"passages": subset})
-            for subset in support_subsets(shown, self._named(finding), SUBSETS_TRIED)
-            if len(subset) < len(shown.passages)
-        ]
-
-    def _asked(self, finding: Finding) -> Question:
-        """The question whose answers made the finding."""
-        obligation = Obligation(id=finding.id, text=finding.text, type=finding.type)
-        passages = self.shown[finding.id]
-        return Question(obligation=obligation, memory=self.candidate.memory, view=finding.view, passages=passages)
+    def _naming(self, type: ObligationType, support: Mapping[JudgeRole, Judgment]) -> set[JudgeRole]:
+        """The roles whose judges named, of their own accord, all that their support rests on."""
+        return {role for role, j in support.items() if j.evidence and type in self.rules.names_evidence[role]}
 
     def _challenge(self) -> Generator[Round, Sequence[Answer], None]:
         """Take back support that stays where its evidence is not: such a verdict rests on plausibility.
@@ -263,16 +297,15 @@ class _Case:
         unrelated ones in their place; see `Challenge`.
         """
         challenges = {
-            id: Challenge(self._asked(finding), self.found_on[id], self.supporters[id], self.history)
+            id: Challenge(self.asked[id], self.found_on[id], tuple(self.support[id]), self.history)
             for id, finding in self.findings.items()
             if finding.label == "supported"
         }
         while trials := {id: found for id, challenge in challenges.items() if (found := challenge.trials())}:
-            asked = [trial for found in trials.values() for trial in found]
-            answers = yield from _ask(*(Ask(role, _for(role, asked)) for role in ROLES))
-            waiting: dict[str, Iterator[Judgment]] = dict(zip(ROLES, map(iter, answers), strict=True))
+            asked = [(trial.judge, trial.question) for found in trials.values() for trial in found]
+            answers = iter((yield from _put(asked)))
             for id, found in trials.items():
-                challenges[id].hear([(trial, next(waiting[trial.judge])) for trial in found])
+                challenges[id].hear([(trial, next(answers)) for trial in found])
         self.findings |= {id: challenge.outcome(self.findings[id]) for id, challenge in challenges.items()}
 
     def _report(self) -> Report:
@@ -300,7 +333,8 @@ class _Case:
                 author=candidate.citations, invalid=self.invalid, final=self._final_citations(verdict.status)
             ),
             views=Views(
-                citation_only=self.cited.turn_ids, expanded=self.expanded.turn_ids if self.expanded is not None else ()
+                citation_only=self.cited.turn_ids,
+                expanded=View(name="expanded", passages=_in_order(self.beyond)).turn_ids,
             ),
             passages=self._passages(),
             obligations=findings,
@@ -317,8 +351,7 @@ class _Case:
         return tuple(turn for turn in dict.fromkeys(p.turn_id for p in self._passages()) if turn in evidence)
 
     def _passages(self) -> tuple[Passage, ...]:
-        shown = {p.id: p for view in (self.cited, self.expanded) if view is not None for p in view.passages}
-        return tuple(sorted(shown.values(), key=lambda p: (p.position, p.start)))
+        return _in_order({p.id: p for p in self.cited.passages} | self.beyond)
 
 
 def input_digest(candidate: Candidate, history: History) -> str:
@@ -326,10 +359,18 @@ def input_digest(candidate: Candidate, history: History) -> str:
     return digest({"candidate": candidate.model_dump(mode="json"), "history": history.digest})
 
 
-def _for(role: JudgeRole, trials: Sequence[Trial]) -> tuple[Question, ...]:
-    """The questions of those trials that go to this role, as it sees them."""
-    questions = (trial.question for trial in trials if trial.judge == role)
-    return tuple(blind(q) if role == "adjudicator" else q for q in questions)
+def _in_order(passages: Mapping[str, Passage]) -> tuple[Passage, ...]:
+    return tuple(sorted(passages.values(), key=lambda p: (p.position, p.start)))
+
+
+def _stands(before: Finding, question: Question, label: Label) -> bool:
+    """Whether a finding is left as it was by what is now found on other passages.
+
+    What the citations alone are asked about again is supported already, with more: they can only say as much.
+    """
+    if question.view == "citation_only":
+        return label != "supported"
+    return (before.label, label) in UNDISTURBED
 
 
 def _with_check(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:
@@ -339,8 +380,11 @@ def _with_check(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:
     return verdict._replace(reasons=(*first, *last))
 
 
-def _ask(*asks: Ask) -> Generator[Round, Sequence[Answer], list[list[Judgment]]]:
-    """One round of the requests that ask anything; an empty list of judgments for each that does not."""
-    asking = tuple(ask for ask in asks if ask.questions)
-    answers: Iterator[Answer] = iter((yield asking) if asking else ())
-    return [[j for j in next(answers) if isinstance(j, Judgment)] if ask.questions else [] for ask in asks]
+def _put(asked: Sequence[tuple[str, Question]]) -> Generator[Round, Sequence[Answer], list[Judgment]]:
+    """One round: each question to its judge, to the adjudicator blind. One judgment a question, in order."""
+    by_role = {role: tuple(question for judge, question in asked if judge == role) for role in ROLES}
+    by_role["adjudicator"] = tuple(map(blind, by_role["adjudicator"]))
+    asks = tuple(Ask(role, questions) for role, questions in by_role.items() if questions)
+    answers = (yield asks) if asks else ()
+    waiting: dict[str, Iterator[object]] = {ask.role: iter(answer) for ask, answer in zip(asks, answers, strict=True)}
+    return [judgment for role, _ in asked if isinstance(judgment := next(waiting[role]), Judgment)]

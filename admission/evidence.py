@@ -75,6 +75,29 @@ def later_mentions(view: View, cited: View, statement: str) -> tuple[Passage, ..
     )
 
 
+def with_later_mentions(cited: View, view: View, statements: Sequence[str], limit: int) -> View | None:
+    """The cited passages and, of `view`, the later mentions of any of the statements, in conversation order.
+
+    None where nothing is cited or mentioned later, and where they would be more than `limit` passages.
+    """
+    if not cited.passages:
+        return None
+    later = {p.id: p for statement in statements for p in later_mentions(view, cited, statement)}
+    together = sorted((*cited.passages, *later.values()), key=lambda p: (p.position, p.start))
+    return View(name="expanded", passages=tuple(together)) if later and len(together) <= limit else None
+
+
+def read_together(passages: Iterable[Passage], turn_ids: Sequence[str]) -> tuple[str, ...]:
+    """`turn_ids`, then those of `passages` without which they are not understood: an answer's question, and the answer
+    without which an assistant's turn counts for nothing."""
+    shown = list(passages)
+    turns = {passage.turn_id for passage in shown}
+    answers = _answers(shown)
+    questions = {p.turn_id: p.reply_to for p in shown if p.reply_to in turns}
+    beside = (others[turn] for turn in turn_ids for others in (answers, questions) if turn in others)
+    return tuple(dict.fromkeys((*turn_ids, *filter(None, beside))))
+
+
 def fused_hits(history: History, memory: str, obligations: Iterable[str]) -> list[int]:
     """Positions of the passages that the memory or an obligation finds, the best first.
 
@@ -107,14 +130,19 @@ def support_subsets(view: View, turn_ids: Sequence[str], limit: int) -> list[tup
     for passage in view.passages:
         by_turn[passage.turn_id].append(passage)
     ranked = [turn_id for turn_id in dict.fromkeys(turn_ids) if turn_id in by_turn]
-    replies = {p.reply_to: p.turn_id for p in view.passages if p.reply_to is not None and p.role == "user"}
-    answers = {p.turn_id: replies[p.turn_id] for p in view.passages if p.role == "assistant" and p.turn_id in replies}
+    answers = _answers(view.passages)
     found: dict[frozenset[str], None] = {}
     for picked in _picks(ranked, by_turn):
         if len(found) >= limit:
             break
         found[frozenset(picked).union(answers[turn_id] for turn_id in picked if turn_id in answers)] = None
     return [tuple(passage for passage in view.passages if passage.turn_id in turns) for turns in found]
+
+
+def _answers(passages: Sequence[Passage]) -> dict[str, str]:
+    """Of the assistant's turns that a user among the passages confirmed or answered: the turn that does."""
+    replies = {p.reply_to: p.turn_id for p in passages if p.reply_to is not None and p.role == "user"}
+    return {p.turn_id: replies[p.turn_id] for p in passages if p.role == "assistant" and p.turn_id in replies}
 
 
 def _picks(ranked: Sequence[str], by_turn: dict[str, list[Passage]]) -> Iterator[tuple[str, ...]]:

@@ -20,6 +20,7 @@ from admission.decomposition import (
 from admission.deliberation import Answer, Ask, JudgeRole, Round, Rules, Split, deliberate, input_digest
 from admission.errors import VerifierError
 from admission.history import History
+from admission.observability import deciding
 from admission.policy import action_for
 from admission.records import Account, Candidate, Judgment, Question, Report, Thresholds, Usage, digest
 from admission.settings import Settings, load_settings
@@ -132,6 +133,7 @@ class AdmissionGate:
             evidence=self.settings.evidence,
             view=self.settings.verification.view,
             whole=any(judge.reads_whole for judge in self.verifiers.values()),
+            names_evidence={role: judge.names_evidence for role, judge in self.verifiers.items()},
             policy=self.settings.policy,
             adjudicated="adjudicator" in self.verifiers,
             config_digest=self.config_digest,
@@ -146,24 +148,32 @@ class AdmissionGate:
         """Async twin of `decide`: the same rounds, awaited, the judges of a round side by side."""
         if "_rules" not in self.__dict__:
             await asyncio.to_thread(lambda: self._rules)  # first use loads weights, which must not hold up the loop
-        case = self.opened(candidate, history)
-        await self._asplit(case)
-        while case.report is None:
-            asked = merged([case])
-            judgments = await asyncio.gather(*(self._ajudge(role, asked[role]) for role in asked))
-            self.deliver([case], asked, dict(zip(asked, judgments, strict=True)))
+        with deciding(1, log_text=self.settings.observability.log_text) as decided:
+            case = self.opened(candidate, history)
+            await self._asplit(case)
+            while case.report is None:
+                asked = merged([case])
+                judgments = await asyncio.gather(*(self._ajudge(role, asked[role]) for role in asked))
+                self.deliver([case], asked, dict(zip(asked, judgments, strict=True)))
+            decided([case.report])
         return case.report
 
     def decide_many(self, writes: Iterable[tuple[Candidate, History]], *, batch: int = 32) -> Iterator[Report]:
         """Reports in the order of `writes`, `batch` deliberations in lock-step: one call a judge a round for all."""
         source = iter(writes)
         while pairs := list(islice(source, batch)):
+            yield from self._decided_together(pairs)
+
+    def _decided_together(self, pairs: Sequence[tuple[Candidate, History]]) -> list[Report]:
+        with deciding(len(pairs), log_text=self.settings.observability.log_text) as decided:
             cases = [self.opened(candidate, history) for candidate, history in pairs]
             self.split(cases)
             while waiting := [case for case in cases if case.report is None]:
                 asked = merged(waiting)
                 self.deliver(waiting, asked, {role: self.judge(role, asked[role], len(waiting)) for role in asked})
-            yield from (case.report for case in cases if case.report is not None)
+            reports = [case.report for case in cases if case.report is not None]
+            decided(reports)
+        return reports
 
     def opened(self, candidate: Candidate, history: History) -> Open:
         """The deliberation on one candidate, at its first round: for a driver."""

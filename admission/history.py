@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from admission.bm25 import Bm25Index
 from admission.eligibility import Recalled, eligible_spans, introduced_names
 from admission.errors import InputError
-from admission.records import Passage, Role, Turn, canonical_json
+from admission.records import Participant, Passage, Role, Turn, canonical_json
 from admission.replies import answers, confirms, ends_asking, only_asks
 from admission.text import index_terms, sentences, words
 
@@ -118,6 +118,15 @@ class History:
         """What users are called: their speaker names, and the names they gave ("my name is ...")."""
         introduced = (name for name, place in self._growth.introduced.items() if place < self._length)
         return tuple(dict.fromkeys((*self.participants.get("user", ()), *introduced)))
+
+    @property
+    def people(self) -> tuple[Participant, ...]:
+        """The users and assistants known by name: by their speaker names, and by names that users gave."""
+        assistants = self.participants.get("assistant", ())
+        return (
+            *(Participant(role="user", name=name) for name in self.user_names),
+            *(Participant(role="assistant", name=name) for name in assistants),
+        )
 
     def __len__(self) -> int:
         """How many turns there are."""

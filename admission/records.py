@@ -35,6 +35,7 @@ VerificationView = Literal[
     "holistic", "atomic_claims", "predicate_argument_qa", "compact_relation", "composition_graph", "obligations"
 ]
 
+OBLIGATION_TYPES: frozenset[ObligationType] = frozenset(("fact", "relation", "qualification"))
 STATUSES: tuple[Status, ...] = ("admitted", "repaired", "unresolved", "contradicted", "invalid")
 
 _DEFAULT_ORIGIN: dict[str, Origin] = {
@@ -116,6 +117,13 @@ class Passage(Record):
     confirmed_by: str | None = None
 
 
+class Participant(Record):
+    """Who speaks in a conversation: a role, and a name where one is known. Without a name: whoever has the role."""
+
+    role: Role
+    name: str | None = None
+
+
 class Candidate(Record):
     """A memory about to be written: its text, the author's citations (turn ids), where and after which turn.
 
@@ -181,6 +189,7 @@ class Account(Record):
 class Question(Record):
     """One obligation put to a verifier on some passages of a view. `memory` is the whole text it was split from.
 
+    `people` are those who speak in the conversation before the write, also where none of their turns is shown.
     `account` is the driver's, for budgets and traces: it is no part of what is judged, and of no dump.
     """
 
@@ -188,6 +197,7 @@ class Question(Record):
     memory: str
     view: ViewName
     passages: tuple[Passage, ...]
+    people: tuple[Participant, ...] = ()
     account: Account | None = Field(default=None, exclude=True, repr=False)
 
     @property
@@ -259,7 +269,8 @@ class Judgment(Record):
 class Finding(Record):
     """What the panel found for one obligation: its judgments, any adjudication, the label and minimal evidence.
 
-    `evidence` are turn ids: for a supported obligation the smallest set found that still supports it.
+    `evidence` are turn ids: for a supported obligation the smallest set found that still supports it. `view` is what it
+    stands on: `citation_only` too where judges saw later turns beside the citations and relied on cited ones alone.
     """
 
     id: str
@@ -296,7 +307,10 @@ class Decision(Record):
 
 
 class Report(Record):
-    """Everything about one candidate: what was shown, asked, answered, found and decided. Times in milliseconds."""
+    """Everything about one candidate: what was shown, asked, answered, found and decided. Times in milliseconds.
+
+    `supersedes` is the id of the report on the stored memory that an update takes the place of.
+    """
 
     id: str
     conversation: str
@@ -306,6 +320,7 @@ class Report(Record):
     status: Status
     action: Action
     reasons: tuple[str, ...] = ()
+    supersedes: str | None = None
     citations: Citations = Citations()
     views: Views = Views()
     passages: tuple[Passage, ...] = ()

@@ -116,10 +116,19 @@ class LedgerSettings(Section):
 
 class WriteSettings(Section):
     """How a stored value is read: the fields that hold the memory's text (the first present wins; none present: every
-    text in the value), and the fields that hold the author's citations (turn ids)."""
+    text in the value), and the fields that hold the author's citations (turn ids).
+
+    `mode`: a put returns when its memory is judged and stored (`blocking`), or at once, and a thread judges it
+    (`background`, docs/writing.md); then at most `queue` writes wait, and a put beyond that waits for room.
+    `verify_on_read`: memories that the store has otherwise than the ledger are named (`flag`), or also kept from
+    readers (`hide`).
+    """
 
     text_fields: tuple[str, ...] = ("content", "memory", "text", "fact", "data")
     citation_fields: tuple[str, ...] = ("citations", "sources")
+    mode: Literal["blocking", "background"] = "blocking"
+    queue: int = Field(default=64, ge=1)
+    verify_on_read: Literal["off", "flag", "hide"] = "off"
 
     @field_validator("text_fields")
     @classmethod
@@ -127,6 +136,13 @@ class WriteSettings(Section):
         if not value:
             raise ValueError("name at least one field")
         return value
+
+
+class ObservabilitySettings(Section):
+    """What logs, spans and traces may say (docs/observability.md). `log_text`: also memories and the reasons that quote
+    them; else only names, numbers and codes."""
+
+    log_text: bool = False
 
 
 class Settings(BaseSettings):
@@ -147,6 +163,7 @@ class Settings(BaseSettings):
     cache: CacheSettings = CacheSettings()
     ledger: LedgerSettings = LedgerSettings()
     writes: WriteSettings = WriteSettings()
+    observability: ObservabilitySettings = ObservabilitySettings()
 
     @classmethod
     def settings_customise_sources(
@@ -205,6 +222,7 @@ def _names() -> list[str]:
         CacheSettings,
         LedgerSettings,
         WriteSettings,
+        ObservabilitySettings,
         Thresholds,
     )
     return [*Settings.model_fields, *(name for section in sections for name in section.model_fields)]

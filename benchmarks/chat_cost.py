@@ -1,4 +1,4 @@
-"""Calls and input tokens a write costs with chat judges, beside the published protocol: what each way of asking saves.
+"""Calls and input tokens of one judging by chat judges, beside the published protocol: what each way of asking saves.
 
     python -m benchmarks.chat_cost [--json FILE] [--writes FILE]
 
@@ -7,8 +7,10 @@ and a model for the decomposition; each call carries the whole evidence. It is c
 A scripted model counts what it is sent (tokens: the MiniLM tokenizer), so that only the asking differs. Of each four
 obligations two are facts, one is a qualification and one a relation; all are supported, each by a turn of its own.
 Verifier B denies a share of them, and so does one embedded verifier of the cascade. For the cascade the memory itself
-is asked as well, as the gate does with embedded verifiers. With `--writes`, recorded writes of a conversation file go
-through a cascade of the real embedded verifiers: how much of them reaches the model.
+is asked as well, as the gate does with embedded verifiers. What a whole write costs is in `write_cost`.
+
+With `--writes`, recorded writes of a conversation file go through a cascade of the real embedded verifiers: how much of
+them reaches the model.
 """
 
 from __future__ import annotations
@@ -36,9 +38,9 @@ from admission.conversations import read_conversations
 from admission.gate import AdmissionGate
 from admission.history import Timeline
 from admission.model_settings import ChatOptions
-from admission.panel import blind, settle
-from admission.records import Candidate, Judgment, Obligation, ObligationType, Passage, Question, Turn
-from admission.settings import Settings, load_settings
+from admission.panel import adjudicate, blind, settle
+from admission.records import Obligation, ObligationType, Passage, Question
+from admission.settings import load_settings
 from admission.verifiers import build_verifier, minilm
 from admission.verifiers.assembly import FIRST_STAGE
 from admission.verifiers.cached import CachedVerifier
@@ -46,7 +48,7 @@ from admission.verifiers.cascade import CascadeVerifier
 from admission.verifiers.chat import ChatVerifier
 from admission.verifiers.chat.decomposer import messages_for as decomposition_of
 from admission.verifiers.protocol import Verifier
-from admission.verifiers.relay import Part, Relay
+from admission.verifiers.relay import Part
 from admission.verifiers.result_cache import ResultCache
 from admission.verifiers.scripted import ScriptedVerifier
 
@@ -55,7 +57,7 @@ REASONS = ("noise", "rent", "damp", "cost", "dust", "weight", "colour", "smell")
 ASIDES = (
     "It took the whole afternoon, and in the evening we had soup on the balcony with the people from downstairs.",
     "Anyway, the trains were late again, so there was plenty of time to think it over on the platform.",
-    "You would have laughed at the state of the hallway, there were boxes right up to the ceiling lamp.",
+    "You would have laughed at the state of the hallway, there were boxes right up to the ceiling light.",
     "I wrote it all down somewhere, probably in the green notebook that has been missing since Tuesday.",
 )
 PASSAGES, OBLIGATIONS, RATE = 16, 4, 0.25
@@ -63,10 +65,14 @@ WAYS = ("joint", "joint_then_isolated", "isolated", "cascade", "joint, second ru
 
 
 class CountedChat(BaseChatModel):
-    """Finds a statement supported where a turn has its last word, but for the words in `denied`; keeps every prompt."""
+    """Finds a statement supported where a turn has its last word, but for the words in `denied`; keeps every prompt.
+
+    It names the first such turn, or all of them with `names_all`.
+    """
 
     model: str
     denied: frozenset[str] = frozenset()
+    names_all: bool = False
     heard: list[str] = Field(default_factory=list)
 
     @property
@@ -93,7 +99,8 @@ class CountedChat(BaseChatModel):
         word = statement.rstrip(".").split()[-1]
         found = [] if word in self.denied else [turn for turn, said in turns if word in said]
         quote = word if found else ""
-        return {"id": id, "supported": 0.9 if found else 0.0, "contradicted": 0.0, "turns": found[:1], "quote": quote}
+        named = found if self.names_all else found[:1]
+        return {"id": id, "supported": 0.9 if found else 0.0, "contradicted": 0.0, "turns": named, "quote": quote}
 
 
 @cache
@@ -176,19 +183,23 @@ class Panel:
     def heard(self) -> list[str]:
         return [prompt for model in self.models for prompt in model.heard]
 
-    def ask(self, questions: Sequence[Question]) -> None:
-        """One round: both verifiers on every question, the third on what they see differently."""
+    def ask(self, questions: Sequence[Question]) -> list[Question]:
+        """One round: both verifiers on every question, the third on what they see differently. What stays open."""
         a, b, third = self.judges
-        pairs = zip(questions, a.judge(questions), b.judge(questions), strict=True)
-        disputed = [blind(question) for question, first, second in pairs if settle(first, second) is None]
-        third.judge(disputed)
+        pairs = list(zip(questions, a.judge(questions), b.judge(questions), strict=True))
+        disputed = [question for question, *both in pairs if settle(*both) is None]
+        thirds = iter(third.judge([blind(question) for question in disputed]))
+        settled = [(question, settle(*both) or adjudicate(*both, next(thirds))) for question, *both in pairs]
+        return [question for question, found in settled if found.label != "supported"]
 
     def cost(self) -> tuple[int, int]:
         return len(self.heard), sum(map(tokens, self.heard))
 
 
-def panel(way: str, denied: frozenset[str], folder: Path) -> Panel:
-    models = [CountedChat(model="a"), CountedChat(model="b", denied=denied), CountedChat(model="c")]
+def panel(way: str, denied: frozenset[str], folder: Path, names_all: bool = False) -> Panel:
+    models = [
+        CountedChat(model=name, denied=denied if name == "b" else frozenset(), names_all=names_all) for name in "abc"
+    ]
     asking: Any = way if way in ("isolated", "joint_then_isolated") else "joint"
     options = ChatOptions(asking=asking, retries=0)  # a slow machine must not show as a second call
     judges: list[Verifier] = [
@@ -224,9 +235,13 @@ def one_view(way: str, case: Case) -> Panel:
 
 def published(case: Case) -> tuple[int, int]:
     """Each obligation and each disagreement in a call of its own, and the decomposition."""
-    calls, spent = one_view("isolated", case).cost()
-    split = "\n".join(message.content for message in decomposition_of(case.questions[0].memory))
-    return calls + 1, spent + tokens(split)
+    return with_decomposition(one_view("isolated", case), case.questions[0].memory)
+
+
+def with_decomposition(asked: Panel, memory: str) -> tuple[int, int]:
+    """The panel's cost and that of one call to split the memory."""
+    calls, spent = asked.cost()
+    return calls + 1, spent + tokens("\n".join(message.content for message in decomposition_of(memory)))
 
 
 def compared(cases: Sequence[tuple[Any, Case]]) -> list[dict[str, Any]]:
@@ -235,45 +250,6 @@ def compared(cases: Sequence[tuple[Any, Case]]) -> list[dict[str, Any]]:
         costs = {"published": published(case)} | {way: one_view(way, case).cost() for way in WAYS}
         rows.append({"value": value, **costs})
     return rows
-
-
-class Logged(Relay):
-    """Passes everything on and notes how many requests the model had got after each round."""
-
-    def __init__(self, then: Verifier, model: CountedChat) -> None:
-        super().__init__(then.name, then)
-        self.thresholds, self.rounds, self._model = then.thresholds, list[int](), model
-
-    @property
-    def identity(self) -> dict[str, object]:
-        return self.then.identity
-
-    def _begin(self, questions: Sequence[Question]) -> Part:
-        return Part(list(questions), self._noted)
-
-    def _noted(self, answers: Sequence[Judgment]) -> list[Judgment]:
-        self.rounds.append(len(self._model.heard))
-        return list(answers)
-
-
-def whole_write(way: str, cited: int) -> dict[str, Any]:
-    """A write of four facts through the gate; `cited`: how many of their turns the author cited."""
-    turns = [Turn(**passage(n).model_dump(include={"role", "speaker", "time", "text", "origin"}), id=f"t{n + 1}")
-             for n in range(PASSAGES)]  # fmt: skip
-    for number in range(OBLIGATIONS):
-        turns[number] = turns[number].model_copy(update={"text": f"I sold the {THINGS[number]}. {ASIDES[number]}"})
-    memory = " ".join(f"Ana sold the {thing}." for thing in THINGS[:OBLIGATIONS])
-    citations = tuple(f"t{n + 1}" for n in (range(cited) if cited else [PASSAGES - 1]))
-    written = Candidate(id="w", conversation="c", namespace=("n",), memory=memory, citations=citations)
-    with tempfile.TemporaryDirectory() as folder:
-        asked = panel(way, frozenset(), Path(folder))
-        a, b, third = asked.judges
-        b = Logged(b, asked.models[1])
-        gate = AdmissionGate(Settings(), verifier_a=a, verifier_b=b, adjudicator=third)
-        report = gate.decide(written, Timeline("c", turns).before(None))
-    rounds = [b.rounds[0], *(after - before for before, after in pairwise(b.rounds))]
-    return {"way": way, "status": report.status, "rounds": [2 * calls for calls in rounds],
-            "calls": report.usage.calls, "tokens": report.usage.input_tokens}  # fmt: skip
 
 
 class Watched(CascadeVerifier):
@@ -342,10 +318,6 @@ def main() -> None:
     }
     for name, rows in found.items():
         show(name, rows)
-    writes = [whole_write(way, cited) for cited in (OBLIGATIONS, 0) for way in ("joint", "isolated", "cascade")]
-    for write in writes:
-        cost = f"{write['calls']:>3} calls {write['tokens']:>6} tokens, calls by round {write['rounds']}"
-        print(f"{write['status']:>9} {write['way']:<9} {cost}")
     four = Case()
     rules = tokens(prompts.load("system").template)
     joint, one_by_one = (one_view(way, four).cost() for way in ("joint", "isolated"))
@@ -356,7 +328,7 @@ def main() -> None:
     shared = prefixes()
     print("shared prefix of successive requests: " + ", ".join(f"{way} {part:.2f}" for way, part in shared.items()))
     if arguments.json is not None:
-        arguments.json.write_text(json.dumps({**found, "writes": writes, "prefix": shared}, indent=1) + "\n")
+        arguments.json.write_text(json.dumps({**found, "prefix": shared}, indent=1) + "\n")
 
 
 def show(name: str, rows: Sequence[dict[str, Any]]) -> None:

@@ -95,6 +95,7 @@ def recorded_cases(writes: Iterable[tuple[Candidate, History]], kinds: Mapping[s
             memory=candidate.memory,
             view="expanded",
             passages=admissible(view.passages, candidate.memory, history),
+            people=history.people,
         )
         kind = kinds[candidate.id]
         yield Case(question, kind.startswith("valid"), kind.removeprefix("twin "), candidate.conversation)

@@ -28,7 +28,7 @@ import numpy as np
 from scipy.stats import bootstrap
 from sklearn.metrics import roc_auc_score, roc_curve
 
-from admission import deliberation
+from admission import minimal_evidence
 from admission.deliberation import input_digest
 from admission.evaluation.grid_log import GridLog
 from admission.evaluation.reliability import risk_coverage
@@ -103,7 +103,7 @@ def decided(gate: AdmissionGate, writes: Sequence, file: Path) -> list[GridDecis
     fresh = grid.decide([write for write, input in zip(writes, inputs, strict=True) if input not in logged])
     found = []
     # The smallest evidence of what is supported changes no status, and asking for it would be most of the work.
-    with patch.object(deliberation, "SUBSETS_TRIED", 0):
+    with patch.object(minimal_evidence, "SUBSETS_TRIED", 0):
         for input in inputs:
             if input not in logged:
                 logged[input] = next(fresh)

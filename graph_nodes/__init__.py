@@ -2,17 +2,45 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from graph_nodes.nodes import create_admission_node
-from graph_nodes.outcome import collect_reports
+from graph_nodes.outcome import ReadProblem, collect_read_problems, collect_reports
 from graph_nodes.scope import conversation
 from graph_nodes.state import AdmissionState, PendingWrite
 from graph_nodes.store import AdmissionStore
+from graph_nodes.unguarded import Finding, UnguardedError, find_unguarded_stores, require_guarded
+from graph_nodes.watched import WatchedTool
+
+if TYPE_CHECKING:
+    from graph_nodes.file_memory import AdmissionBackend
+    from graph_nodes.middleware import AdmissionMiddleware
 
 __all__ = [
+    "AdmissionBackend",
+    "AdmissionMiddleware",
     "AdmissionState",
     "AdmissionStore",
+    "Finding",
     "PendingWrite",
+    "ReadProblem",
+    "UnguardedError",
+    "WatchedTool",
+    "collect_read_problems",
     "collect_reports",
     "conversation",
     "create_admission_node",
+    "find_unguarded_stores",
+    "require_guarded",
 ]
+
+
+# These need packages that are extras: deepagents, langchain.
+_LAZY = {"AdmissionBackend": "graph_nodes.file_memory", "AdmissionMiddleware": "graph_nodes.middleware"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_LAZY[name]), name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -35,11 +35,16 @@ class _Explicit:
 
 @dataclass(frozen=True)
 class _Task:
-    """The running graph task. `run` tells one execution of it from another: every retry and resume gets its own."""
+    """The running graph task. `run` tells one execution of it from another: every retry and resume gets its own.
+
+    `place`: where it stands in its graph, for a run that leaves no checkpoint until it ends (durability "exit"). After
+    a crash such a run is begun anew with new task ids; the same place after the same words is then the same task.
+    """
 
     thread: str | None
     id: str
     run: tuple[object, ...]
+    place: str | None
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,7 @@ def conversation(
     it is no evidence and is left out. The messages are read at once; what is added later is not evidence. Follows the
     context, like `collect_reports`. Raises `InputError` for messages that cannot be read.
     """
-    token = _EXPLICIT.set(_Explicit(thread_id, _turns(messages)))
+    token = _EXPLICIT.set(_Explicit(thread_id, turns_of(messages)))
     try:
         yield
     finally:
@@ -110,24 +115,39 @@ class Scopes:
         turns = explicit.turns if explicit is not None else _graph_turns()
         history = self._history(thread, turns)
         name, run = (task.id, task.run) if task is not None else (None, ())
+        if task is not None and task.place is not None:
+            # Of the turns only the words: LangGraph gives a message without an id another one in every run.
+            name = f"{task.place}:{digest([[turn.role, turn.text] for turn in turns])}"
         if task is None and explicit is not None:
             # Outside a graph the evidence names the retry: an equal value after the same conversation.
             name, run = f"after:{history.digest}", (explicit,)
         return WriteScope(thread, name, run, history, turns[-1].id if turns else None)
 
     def occurrence(self, scope: WriteScope, namespace: Namespace, value: dict[str, Any], key: str) -> int:
-        """Which of the equal values this run of the task writes into a namespace under different keys, from 0.
+        """Which of the equal values this run of the task writes into a namespace, from 0: under different keys, or
+        under one that had another value in between.
 
         A later run of the same task counts anew, so that its first write is known for the first of the run before.
         """
         with self._lock:
-            run = self._runs.get((scope.thread, scope.task))
-            if run is None or run.identity != scope.run:
-                run = self._runs[scope.thread, scope.task] = _Run(scope.run, {})
-            keys = run.keys.setdefault(digest([namespace, value]), [])
-            if key not in keys:
+            run = self._run(scope)
+            name = digest([namespace, value])
+            keys = run.keys.setdefault(name, [])
+            if key not in keys or run.latest.get((namespace, key)) != name:
                 keys.append(key)
-            return keys.index(key)
+            run.latest[namespace, key] = name
+            return len(keys) - 1 - keys[::-1].index(key)
+
+    def deleted(self, scope: WriteScope, namespace: Namespace, key: str) -> None:
+        """This run of the task has deleted a key: what it writes there next is no repetition."""
+        with self._lock:
+            self._run(scope).latest.pop((namespace, key), None)
+
+    def _run(self, scope: WriteScope) -> _Run:
+        run = self._runs.get((scope.thread, scope.task))
+        if run is None or run.identity != scope.run:
+            run = self._runs[scope.thread, scope.task] = _Run(scope.run, {}, {})
+        return run
 
     def _history(self, thread: str | None, turns: Sequence[Turn]) -> History:
         if thread is None:
@@ -141,11 +161,15 @@ class Scopes:
 
 @dataclass(frozen=True)
 class _Run:
+    """What one execution of a task has written: the keys of each value, and the value each key has."""
+
     identity: tuple[object, ...]
     keys: dict[str, list[str]]
+    latest: dict[tuple[Namespace, str], str]
 
 
-def _turns(messages: Sequence[Turn] | Sequence[MessageLikeRepresentation]) -> tuple[Turn, ...]:
+def turns_of(messages: Sequence[Turn] | Sequence[MessageLikeRepresentation]) -> tuple[Turn, ...]:
+    """Turns as they are, or those of LangChain messages without the writer's own. Raises `InputError`."""
     turns = [message for message in messages if isinstance(message, Turn)]
     if turns and len(turns) == len(messages):
         return tuple(turns)
@@ -158,23 +182,32 @@ def _turns(messages: Sequence[Turn] | Sequence[MessageLikeRepresentation]) -> tu
     return tuple(turns_from_messages(before_the_write(read)))
 
 
-def _configurable() -> dict[str, Any]:
-    """What LangGraph keeps for the running node, task or tool; empty outside of a graph."""
+def _running_config() -> Mapping[str, Any]:
+    """The config of the running node, task or tool; empty outside of a graph."""
     try:
-        return get_config().get("configurable", {})
+        return get_config()
     except RuntimeError:
         return {}
 
 
 def _running_task() -> _Task | None:
-    found = _configurable()
+    config = _running_config()
+    found: Mapping[str, Any] = config.get("configurable", {})
     info = getattr(found.get("__pregel_runtime"), "execution_info", None)
     if info is None:
         return None
     thread = info.thread_id or found.get("thread_id")
     # LangGraph makes a new scratchpad for each execution of a task; within one loop, attempts are counted.
     run = (_Same(found.get("__pregel_scratchpad")), info.node_attempt)
-    return _Task(str(thread) if thread is not None else None, info.task_id, run)
+    leaves_no_checkpoint = thread is not None and found.get("__pregel_durability") == "exit"
+    place = _place(info.checkpoint_ns, config.get("metadata", {})) if leaves_no_checkpoint else None
+    return _Task(str(thread) if thread is not None else None, info.task_id, run, place)
+
+
+def _place(namespace: str, metadata: Mapping[str, Any]) -> str:
+    """Graph, node and step of the running task, without the ids of its run."""
+    graphs = [part.split(":")[0] for part in namespace.split("|")]
+    return digest([graphs, metadata.get("langgraph_step"), repr(metadata.get("langgraph_path"))])
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,7 +228,7 @@ def _graph_turns() -> tuple[Turn, ...]:
 
     LangGraph has no public way to read the state from a store; this is the one place that uses its own reader.
     """
-    read = _configurable().get("__pregel_read")
+    read = _running_config().get("configurable", {}).get("__pregel_read")
     if read is None:
         return ()
     try:
@@ -205,8 +238,10 @@ def _graph_turns() -> tuple[Turn, ...]:
     if not isinstance(messages, list | tuple):
         return ()
     try:
-        return _turns(messages)
+        return turns_of(messages)
     except InputError as error:
         # The agent goes on; without a conversation that can be read the write stays unresolved.
-        logger.warning("the graph's messages cannot be read as a conversation: %s", error)
+        # What the error says may quote the message.
+        why = type(error.__cause__ or error).__name__
+        logger.warning("the graph's messages cannot be read as a conversation (%s)", why)
         return ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Annotated, Any, NotRequired
 
@@ -44,6 +43,12 @@ def add_or_clear(pending: list[PendingWrite], update: list[PendingWrite] | Handl
     return left
 
 
+def add_reports(reports: list[dict[str, Any]], update: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Reducer of `admission_reports`: adds what is new. A subgraph hands back what it was given, and a task that runs
+    again repeats itself; neither is a second write."""
+    return [*reports, *(report for report in update if report not in reports)]
+
+
 class AdmissionState(TypedDict):
     """What `create_admission_node` reads and writes; extend it, or use its channels in a state of your own.
 
@@ -53,4 +58,4 @@ class AdmissionState(TypedDict):
 
     messages: Annotated[list[AnyMessage], add_messages]
     pending_writes: Annotated[list[PendingWrite], add_or_clear]
-    admission_reports: Annotated[list[dict[str, Any]], operator.add]
+    admission_reports: Annotated[list[dict[str, Any]], add_reports]

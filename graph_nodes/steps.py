@@ -1,8 +1,10 @@
-"""What the write protocol asks of the outside: three kinds of step, and the two drivers that carry them out."""
+"""What the write protocol asks of the outside: four kinds of step, and the two drivers that carry them out."""
 
 from __future__ import annotations
 
 import asyncio
+import contextvars
+import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -37,7 +39,14 @@ class Inner:
     ops: Sequence[Op]
 
 
-Step = Blocking | Judge | Inner
+@dataclass(frozen=True)
+class Wait:
+    """Step: let so many seconds pass. Answered by None."""
+
+    seconds: float
+
+
+Step = Blocking | Judge | Inner | Wait
 Steps = Generator[Step, Any, R]
 
 
@@ -58,7 +67,10 @@ def drive(steps: Steps[R], gate: AdmissionGate, inner: BaseStore) -> R:
 
 
 async def adrive(steps: Steps[R], gate: AdmissionGate, inner: BaseStore) -> R:
-    """Async twin of `drive`: the ledger in a thread, the gate and the wrapped store awaited."""
+    """Async twin of `drive`: the ledger in a thread, the gate and the wrapped store awaited.
+
+    A cancelled task raises only when the ledger's call under way has ended, so that `steps` knows what is to be undone.
+    """
     try:
         step = next(steps)
         while True:
@@ -81,16 +93,35 @@ def _perform(step: Step, gate: AdmissionGate, inner: BaseStore) -> Any:
             return list(gate.decide_many(writes))
         case Inner(ops):
             return inner.batch(ops)
+        case Wait(seconds):
+            time.sleep(seconds)
 
 
 async def _aperform(step: Step, gate: AdmissionGate, inner: BaseStore) -> Any:
     match step:
         case Blocking(call):
-            return await asyncio.to_thread(call)
+            return await _in_thread(call)
         case Judge(writes):
             return await _ajudge(writes, gate)
         case Inner(ops):
             return await _abatch(ops, inner)
+        case Wait(seconds):
+            await asyncio.sleep(seconds)
+
+
+async def _in_thread(call: Callable[[], Any]) -> Any:
+    """What `call` returns, made in a thread. Where the task is cancelled meanwhile, its end is waited for first."""
+    running = asyncio.get_running_loop().run_in_executor(None, contextvars.copy_context().run, call)
+    cancelled: asyncio.CancelledError | None = None
+    while not running.done():
+        try:
+            await asyncio.wait({running})
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        running.exception()  # it goes unheard; asyncio would complain
+        raise cancelled
+    return running.result()
 
 
 async def _ajudge(writes: Sequence[tuple[Candidate, History]], gate: AdmissionGate) -> list[Report]:

@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Iterable
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
+from copy import deepcopy
+from functools import partial
+from types import TracebackType
+from typing import Self
 
 from langgraph.store.base import BaseStore, Op, Result
 from langgraph.store.base.batch import AsyncBatchedBaseStore
 
 from admission.errors import InputError
 from admission.gate import AdmissionGate
-from admission.ledger import Ledger, open_ledger
+from admission.ledger import Ledger, Version, WriteRecord, open_ledger
 from admission.records import Report
 from admission.settings import Settings, load_settings
-from graph_nodes.steps import adrive, drive
-from graph_nodes.writing import Recovery, WriteProtocol
+from graph_nodes.background import Background
+from graph_nodes.deciding import Write
+from graph_nodes.read_check import ReadCheck
+from graph_nodes.recovery import Recovery
+from graph_nodes.settling import Settled
+from graph_nodes.steps import Steps, adrive, drive
+from graph_nodes.writing import WriteProtocol
 
-_LOCK_POLL_S = 0.01
+_POLL_S = 0.01
 
 
 class AdmissionStore(BaseStore):
@@ -34,6 +44,11 @@ class AdmissionStore(BaseStore):
     an earlier process left unfinished are finished at the first use, not when the store is made: only then is `inner`
     sure to be ready (set up, on its event loop), and nothing of this store's own can be in the way yet. `name` tells
     stores apart that share a ledger, so that each finishes its own writes only; it has to stay the same over restarts.
+    `on_report` is called with every report as it is decided, in the thread that decided it.
+
+    In background mode (`settings.writes.mode`, docs/writing.md) a put returns at once and is `pending` until a thread
+    has judged it from the conversation before the put. `flush` waits for what is pending; so does the end of the
+    process, for a while. Use the store as a context manager, or `close` it.
     """
 
     def __init__(
@@ -44,6 +59,7 @@ class AdmissionStore(BaseStore):
         ledger: Ledger | None = None,
         settings: Settings | None = None,
         name: str = "store",
+        on_report: Callable[[Report], None] | None = None,
     ) -> None:
         if isinstance(inner, AdmissionStore):
             raise InputError("inner", "is an AdmissionStore already", "wrap the store beneath it, once")
@@ -62,6 +78,13 @@ class AdmissionStore(BaseStore):
             self.settings.writes,
             store=name,
             indexes_whole_value=_indexes_whole_value(inner),
+            on_report=on_report,
+        )
+        writes = self.settings.writes
+        on_read = writes.verify_on_read
+        self._read_check = ReadCheck(self.ledger, hide=on_read == "hide") if on_read != "off" else None
+        self._queue = (
+            Background(self._settle, self._protocol.ready, writes.queue) if writes.mode == "background" else None
         )
         self._recovering = threading.Lock()
         self._recovered = False
@@ -69,15 +92,15 @@ class AdmissionStore(BaseStore):
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Results in the order of `ops`, None for puts. Reads see the state before; the last put of a key wins."""
         self._recover_once()
-        return drive(self._protocol.batch(list(ops)), self.gate, self.inner)
+        return _own(drive(self._batch(list(ops)), self.gate, self.inner))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """Async twin of `batch`."""
         await self._arecover_once()
-        return await adrive(self._protocol.batch(list(ops)), self.gate, self.inner)
+        return _own(await adrive(self._batch(list(ops)), self.gate, self.inner))
 
     def recover(self) -> Recovery:
-        """Finish the writes an earlier process, or a failing `inner`, left behind; safe at any time."""
+        """Finish the writes an earlier process, or a failing `inner` or ledger, left behind; safe at any time."""
         with self._recovering:
             return self._finish(drive(self._protocol.recover(), self.gate, self.inner))
 
@@ -97,17 +120,96 @@ class AdmissionStore(BaseStore):
         """Async twin of `report_for`."""
         return await asyncio.to_thread(self.report_for, namespace, key)
 
+    def versions(self, namespace: tuple[str, ...], key: str) -> list[Version]:
+        """What the memory at this key has been, oldest first: an update keeps the value it replaces in the ledger."""
+        return self.ledger.versions(namespace, key)
+
+    async def aversions(self, namespace: tuple[str, ...], key: str) -> list[Version]:
+        """Async twin of `versions`."""
+        return await asyncio.to_thread(self.versions, namespace, key)
+
+    def pending(self) -> list[WriteRecord]:
+        """The writes of this store that are not finished, oldest first: `claimed` ones have no verdict yet, `decided`
+        ones are admitted but not in `inner`. No read shows them. Reads the ledger."""
+        return self._protocol.unfinished()
+
+    async def apending(self) -> list[WriteRecord]:
+        """Async twin of `pending`."""
+        return await asyncio.to_thread(self.pending)
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """Wait, up to `timeout` seconds, until all that was put is decided and stored; what failed is tried once more.
+
+        False: time ran out, or some failed again (`pending` has them). Not on the thread of the event loop that `inner`
+        needs: there, `aflush`.
+        """
+        if self._queue is None:
+            return True
+        return self._queue.wait(timeout) and (not self._queue.take_failed() or not self.recover().failed)
+
+    async def aflush(self, timeout: float | None = None) -> bool:
+        """Async twin of `flush`."""
+        if self._queue is None:
+            return True
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while not self._queue.idle:
+            if deadline is not None and time.monotonic() >= deadline:
+                return False
+            await asyncio.sleep(_POLL_S)
+        return not self._queue.take_failed() or not (await self.arecover()).failed
+
+    def close(self, timeout: float | None = None) -> bool:
+        """`flush`, and take no more puts in background mode. What is pending still is judged at the next start. The
+        ledger and `inner` stay open."""
+        if self._queue is not None:
+            self._queue.close()
+        return self.flush(timeout)
+
+    async def aclose(self, timeout: float | None = None) -> bool:
+        """Async twin of `close`."""
+        if self._queue is not None:
+            self._queue.close()
+        return await self.aflush(timeout)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    def _batch(self, ops: list[Op]) -> Steps[list[Result]]:
+        steps = self._protocol.batch(ops) if self._queue is None else self._protocol.submit(ops, self._queue)
+        results = yield from steps
+        return results if self._read_check is None else (yield from self._read_check.checked(results))
+
+    def _settle(self, writes: Sequence[Write], held: set[str]) -> Settled:
+        return drive(self._protocol.settle(writes, held), self.gate, self.inner)
+
+    def _recovery(self) -> Steps[Recovery]:
+        """At the first use: what was pending when an earlier process ended goes on being so."""
+        return self._protocol.recover(partial(self._queue.submit, reserved=0) if self._queue is not None else None)
+
     def _recover_once(self) -> None:
         if not self._recovered:
             with self._recovering:
                 if not self._recovered:
-                    self._finish(drive(self._protocol.recover(), self.gate, self.inner))
+                    self._finish(drive(self._recovery(), self.gate, self.inner))
 
     async def _arecover_once(self) -> None:
         if not self._recovered:
             async with _held(self._recovering):
                 if not self._recovered:
-                    self._finish(await adrive(self._protocol.recover(), self.gate, self.inner))
+                    self._finish(await adrive(self._recovery(), self.gate, self.inner))
 
     def _finish(self, recovery: Recovery) -> Recovery:
         self._recovered = True
@@ -118,11 +220,16 @@ class AdmissionStore(BaseStore):
 async def _held(lock: threading.Lock) -> AsyncIterator[None]:
     """Hold a thread's lock in a coroutine without blocking its loop, which the holder may need to get done."""
     while not lock.acquire(blocking=False):
-        await asyncio.sleep(_LOCK_POLL_S)
+        await asyncio.sleep(_POLL_S)
     try:
         yield
     finally:
         lock.release()
+
+
+def _own(results: list[Result]) -> list[Result]:
+    """Copies: InMemoryStore hands out the dicts it stores, and what a reader changes in them is no judged write."""
+    return deepcopy(results)
 
 
 def _indexes_whole_value(inner: BaseStore) -> bool:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from langgraph.store.base import PutOp
+
+from admission.ledger import WriteRecord
 from admission.records import Report
 from admission.settings import WriteSettings
 
@@ -44,17 +47,32 @@ def citation_field(value: dict[str, Any], settings: WriteSettings) -> str | None
 def value_to_store(value: dict[str, Any], report: Report, settings: WriteSettings) -> dict[str, Any] | None:
     """The value as the report's action leaves it; None where nothing is to be stored.
 
-    A repaired memory's citations become those that support it; a marked one gets its status under `MARK`.
+    A repaired memory's citations become those that support it; a marked one gets its status under `MARK`. A mark that
+    the writer put there is taken off: it is the gate's alone.
     """
     if report.action not in ("persist", "persist_marked"):
         return None
-    stored = dict(value)
+    stored = {name: part for name, part in value.items() if name != MARK}
     cited = citation_field(value, settings)
     if report.status == "repaired" and cited is not None:
         stored[cited] = list(report.citations.final)
     if report.action == "persist_marked":
         stored[MARK] = report.status
     return stored
+
+
+def put_of(record: WriteRecord, indexes_whole_value: bool, op: PutOp | None = None) -> PutOp:
+    """The operation that stores what was decided on. `indexes_whole_value`: does the store embed whole values where a
+    put names no fields? The mark is no part of what is searched.
+
+    `op`: the put that is being answered. The same value put again under its key may come with another index or ttl.
+    """
+    intent = record.intent
+    value = dict(record.stored_value or {})
+    index, ttl = (op.index, op.ttl) if op is not None else (intent.options.get("index"), intent.options.get("ttl"))
+    if index is None and indexes_whole_value and MARK in value:
+        index = [name for name in value if name != MARK]
+    return PutOp(intent.namespace, intent.key, value, index=index, ttl=ttl)
 
 
 def _lines(part: Any, name: str = "") -> Iterator[str]:

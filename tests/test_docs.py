@@ -11,6 +11,7 @@ from admission.settings import (
     CacheSettings,
     EvidenceSettings,
     LedgerSettings,
+    ObservabilitySettings,
     PolicyRule,
     Settings,
     VerificationSettings,
@@ -31,6 +32,7 @@ DOCS = Path(__file__).parent.parent / "docs"
         ("policy", PolicyRule),
         ("ledger", LedgerSettings),
         ("writes", WriteSettings),
+        ("observability", ObservabilitySettings),
     ],
 )
 def test_every_setting_is_documented_under_its_section(section: str, model: type[BaseModel]) -> None:

@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from admission.evidence import citation_view, expanded_view, fused_hits, later_mentions, support_subsets
+from admission.evidence import (
+    citation_view,
+    expanded_view,
+    fused_hits,
+    later_mentions,
+    read_together,
+    support_subsets,
+    with_later_mentions,
+)
 from admission.history import History, Timeline
 from admission.records import Candidate, Obligation, Turn, View
 
@@ -235,3 +243,31 @@ def test_later_mentions_are_the_passages_after_the_citations_that_speak_of_the_s
     cited, _, _ = citation_view(history, memory)
     mentions = later_mentions(expanded_view(history, memory), cited, memory.memory)
     assert [passage.turn_id for passage in mentions] == ["t4"]
+
+
+class TestCitationsWithLaterMentions:
+    SAID = ("The lamp is blue.", "I slept badly.", "I painted the lamps green.", "My bicycle is new.")
+
+    def together(self, *citations: str, statements: tuple[str, ...] = ("Aino's lamp is blue.",), limit: int = 16):
+        history, memory = History.of("c", talk(*self.SAID)), candidate("Aino's lamp is blue.", *citations)
+        cited, _, _ = citation_view(history, memory)
+        view = with_later_mentions(cited, expanded_view(history, memory), statements, limit)
+        return view if view is None else view.turn_ids
+
+    def test_they_are_the_cited_passages_and_the_later_mentions_of_any_statement(self) -> None:
+        assert self.together("t1") == ("t1", "t3")
+        assert self.together("t1", statements=("Aino's lamp is blue.", "Aino has a new bicycle.")) == ("t1", "t3", "t4")
+
+    def test_there_are_none_without_citations_without_a_mention_or_over_the_limit(self) -> None:
+        assert self.together() is None
+        assert self.together("t4") is None
+        assert self.together("t1", limit=1) is None
+
+
+def test_what_is_read_together_comes_together() -> None:
+    turns = [turn("t1", "Shall I book the table?", "assistant", "Bot"), turn("t2", "Yes, please."), turn("t3", "Fine.")]
+    passages = [History.of("c", turns).passage(position) for position in range(3)]
+    assert read_together(passages, ["t1"]) == ("t1", "t2")
+    assert read_together(passages, ["t2"]) == ("t2", "t1")
+    assert read_together(passages[1:], ["t2"]) == ("t2",)
+    assert read_together(passages, ["t3"]) == ("t3",)

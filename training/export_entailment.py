@@ -1,4 +1,10 @@
-"""Make the shipped weight file from a run: averaged weights, and what is fitted on calibration data."""
+"""Make the shipped weight file from a run: averaged weights, and what is fitted on calibration data.
+
+    python -m training.export_entailment --backbone mpnet|minilm
+    python -m training.export_entailment --refit --backbone mpnet|minilm
+
+The second fits calibration and thresholds of the shipped weights anew, for after a change of how premises are read.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +40,11 @@ MAX_FALSE_CONTRADICTION = 0.03
 """Share of supported calibration claims that may be called contradicted."""
 LOST_AS_WHOLE, LOST_AS_PART = 0.12, 0.04
 """Where a threshold on whole memories loses the first share of the true ones, it may lose the second by their parts."""
+UNFITTED: dict[str, object] = {
+    "calibration": {"support": [1.0, 0.0], "contradiction": [1.0, 0.0], "part": 0.0},
+    "thresholds": {"support": 0.5, "contradiction": 0.5},
+}
+"""What leaves the network's own odds as they are."""
 MARGIN = 1e-6
 LEAST_ODDS = float(np.log(MARGIN / (1 - MARGIN))) + 1e-9
 """What nothing to go by comes to."""
@@ -136,22 +147,26 @@ def export(arguments: argparse.Namespace) -> dict[str, object]:
         "training_minutes": round(elapsed / 60, 1),
         "training_pairs": seen,
         "data": sorted(sources.SHARES),
-        "calibration": {"support": [1.0, 0.0], "contradiction": [1.0, 0.0], "part": 0.0},
-        "thresholds": {"support": 0.5, "contradiction": 0.5},
+        **UNFITTED,
     }
-    average = adapters.shipped(state["average"])
-    entailment_weights.save(output, backbone, average, described)
-    rows = (*dialogue_rows(arguments.dialogues), *exchange_rows())
+    entailment_weights.save(output, backbone, adapters.shipped(state["average"]), described)
+    return refit(output, output, arguments.dialogues)
+
+
+def refit(weights: Path, output: Path, dialogues: Path) -> dict[str, object]:
+    """Write `weights` to `output` with calibration and thresholds fitted on the calibration chats; the metadata."""
+    partial = output.with_name(output.name + ".unfitted")
+    entailment_weights.copy_with(weights, partial, UNFITTED)
+    rows = (*dialogue_rows(dialogues), *exchange_rows())
     held = [row for row in rows if dialogue_purpose(row["id"]) == "calibration"]
-    described |= fitted(EntailmentVerifier(weights=output), held)
-    entailment_weights.save(output, backbone, average, described)
-    return described
+    entailment_weights.copy_with(weights, output, fitted(EntailmentVerifier(weights=partial), held))
+    partial.unlink()
+    return entailment_weights.describe(output)
 
 
 def options(description: str | None) -> argparse.ArgumentParser:
     """What both the training run and the export are told."""
-    parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--data", type=Path, required=True, help="folder that holds nli/")
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dialogues", type=Path, default=DIALOGUES)
     parser.add_argument("--run", type=Path, default=Path(__file__).parent / "runs" / "entailment")
     parser.add_argument("--backbone", choices=sorted(adapters.RECIPES), default="mpnet")
@@ -160,9 +175,15 @@ def options(description: str | None) -> argparse.ArgumentParser:
 
 
 def main() -> None:
-    arguments = options(__doc__).parse_args()
+    parser = options(__doc__)
+    parser.add_argument("--refit", action="store_true", help="only fit what is shipped anew")
+    arguments = parser.parse_args()
     torch.set_num_threads(2)
-    print(json.dumps(export(arguments)))
+    if arguments.refit:
+        shipped = entailment_weights.SHIPPED[arguments.backbone]
+        print(json.dumps(refit(shipped, arguments.output or shipped, arguments.dialogues)))
+    else:
+        print(json.dumps(export(arguments)))
 
 
 if __name__ == "__main__":

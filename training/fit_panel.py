@@ -1,6 +1,6 @@
 """Fits the panel's thresholds together, on chats that no verifier was trained on.
 
-    python -m training.fit_panel [--max-unsupported 0.13] [--write]
+    python -m training.fit_panel [--max-unsupported 0.08] [--write]
 
 Each held-out memory of the exchanges, true or edited, is written without citations: split into obligations, with itself
 as one more where no part says it all, and put to all three judges on its expanded view. Contradiction thresholds:
@@ -36,7 +36,7 @@ JUDGES = ("entailment", "alignment", "adjudicator")
 LOST = np.round(np.arange(0.05, 0.70, 0.01), 2)
 """Steps of strictness: the share of true memories that each reading judge alone would lose."""
 FOLDS = 5
-MAX_UNSUPPORTED = 0.10
+MAX_UNSUPPORTED = 0.08
 MAX_FALSE_CONTRADICTION = 0.005
 LEAST_PRECISION = 0.9
 RUNS = Path(__file__).parent / "runs" / "panel"
@@ -115,7 +115,13 @@ def _questions(rows: list[dict]) -> tuple[list[tuple[dict, dict]], list[Question
             for obligation in obligations:
                 passages = admissible(view.passages, obligation.text, history)
                 questions.append(
-                    Question(obligation=obligation, memory=claim["text"], view="expanded", passages=passages)
+                    Question(
+                        obligation=obligation,
+                        memory=claim["text"],
+                        view="expanded",
+                        passages=passages,
+                        people=history.people,
+                    )
                 )
                 owner.append(len(memories))
             memories.append((row, claim))

@@ -190,6 +190,7 @@ def look(network: model.EntailmentNetwork, held: dict[str, list[Pair]]) -> dict[
 
 def main() -> None:
     parser = options(__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="folder that holds nli/")
     parser.add_argument("--minutes", type=float, default=75.0, help="training time in all; a stopped run resumes")
     parser.add_argument("--start", type=Path, help="a shipped weight file to go on from, in place of the backbone")
     parser.add_argument("--seed", type=int, default=7)

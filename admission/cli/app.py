@@ -12,6 +12,8 @@ from admission.cli.calibrate import calibrate
 from admission.cli.demo import demo
 from admission.cli.export import export
 from admission.cli.list_reports import list_reports
+from admission.cli.readjudicate import readjudicate
+from admission.cli.review import review
 from admission.cli.show import show
 from admission.cli.verify import verify
 from admission.errors import AdmissionError
@@ -50,5 +52,7 @@ app.command()(calibrate)
 app.command()(demo)
 app.command("list")(list_reports)
 app.command()(show)
+app.command()(review)
+app.command()(readjudicate)
 app.command()(verify)
 app.command()(export)

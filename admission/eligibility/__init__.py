@@ -3,14 +3,8 @@
 from admission.eligibility.mentions import only_mentions
 from admission.eligibility.orders import poses
 from admission.eligibility.spans import NEVER_EVIDENCE, Recalled, eligible_spans, introduced_names
-from admission.eligibility.speakers import (
-    ClaimAbout,
-    admissible,
-    attributed_to_assistant,
-    claim_about,
-    may_support,
-    stands_alone,
-)
+from admission.eligibility.speakers import admissible, may_support, stands_alone
+from admission.eligibility.subjects import ClaimAbout, attributed_to_assistant, claim_about
 
 __all__ = [
     "NEVER_EVIDENCE", "ClaimAbout", "Recalled", "admissible", "attributed_to_assistant", "claim_about",

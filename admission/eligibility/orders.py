@@ -28,7 +28,8 @@ _ORDER_TO_JUDGE = re.compile(
     r"|\b(?:admit|approve|accept|persist)\b.{0,15}\b(?:memor(?:y|ies)|obligations?|assertions?"
     r"|(?:this|the) (?:claim|write))\b"
     rf"|\byou (?:are (?:now )?|must act as |will act as )(?:an? |the )?(?:\w+ ){{0,3}}{_JUDGES}\b"
-    r"|\bno (?:further |more )?(?:evidence|verification|support) is (?:needed|required|necessary)\b"
+    r"|\bno (?:further |more |other |additional )?(?:evidence|verification|support|proof|checks?|review)"
+    r" (?:is|are) (?:needed|required|necessary|wanted)\b"
     # The same in other languages: to ignore instructions; to mark a statement as true, verified or supported.
     r"|(?<!\bto )\b(?:ignor\w+|olvid\w+|oubli\w+|vergiss|vergessen|dimentic\w+|esque[cç]\w+"
     r"|negeer|bortse|zignoruj\w*)\b"

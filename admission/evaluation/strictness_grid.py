@@ -46,6 +46,7 @@ class Remembered(Verifier):
         self.name = inner.name
         self.thresholds = inner.thresholds
         self.reads_whole = inner.reads_whole
+        self.names_evidence = inner.names_evidence
         self._inner = inner
         self._together = inner.exchange(()) is not None
         self._known: dict[object, Sequence[Judgment]] = {}

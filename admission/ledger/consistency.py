@@ -14,7 +14,8 @@ HELD_BACK: frozenset[Action] = frozenset({"quarantine", "review", "drop"})
 
 @dataclass(frozen=True)
 class ChainFacts:
-    """What the chain says of one write: its `report`, `restored` and `stored` entries, and its value's digest."""
+    """What the chain says of one write: its `report`, `restored`, `stored` and `overtaken` entries, and the digests of
+    the values they are about."""
 
     namespace: Namespace
     key: str | None
@@ -22,8 +23,10 @@ class ChainFacts:
     value_digest: str | None
     report_seq: int
     restored_seq: int | None = None
+    restored_digest: str | None = None
     stored_seq: int | None = None
     stored_digest: str | None = None
+    overtaken_seq: int | None = None
 
 
 @dataclass(frozen=True)
@@ -75,13 +78,21 @@ def disagreement(write: WriteFacts, chain: ChainFacts | None, last: int) -> Prob
         return _without_report(write, last)
     report, restored, stored = chain.report_seq, chain.restored_seq, chain.stored_seq
     held_back = chain.action in HELD_BACK and restored is None
-    said = "stored" if stored else "not stored"
+    # A person may have it stored otherwise than it came: marked as theirs.
+    decided_on = chain.value_digest if restored is None else chain.restored_digest
+    ended = stored if stored is not None else chain.overtaken_seq
+    said = "stored" if stored else "overtaken" if ended else "not stored"
     checks: tuple[tuple[bool, int, Damage, str], ...] = (
         (write.state == "claimed", report, "write_disagrees", "it is undecided, but an entry reports on it"),
         (write.report_seq != report, report, "write_disagrees", f"it names entry {write.report_seq} as its report"),
         (write.namespace != chain.namespace, report, "moved", f"its namespace is {list(write.namespace)}"),
         (write.key != chain.key, report, "metadata_changed", f"its key is {write.key!r}"),
-        (write.value_digest != chain.value_digest, report, "content_changed", "its value is not the one decided on"),
+        (
+            write.value_digest != decided_on,
+            restored or report,
+            "content_changed",
+            "its value is not the one decided on",
+        ),
         (
             write.to_be_stored and held_back,
             report,
@@ -107,13 +118,13 @@ def disagreement(write: WriteFacts, chain: ChainFacts | None, last: int) -> Prob
             "its report says quarantine, but it is not quarantined",
         ),
         (
-            (write.to_be_stored and write.state == "done") != (stored is not None),
-            stored or report,
+            (write.to_be_stored and write.state == "done") != (ended is not None),
+            ended or report,
             "write_disagrees",
             f"it is {write.state}, and the chain says {said}",
         ),
         (
-            stored is not None and chain.stored_digest != chain.value_digest,
+            stored is not None and chain.stored_digest != decided_on,
             stored or report,
             "content_changed",
             "what was stored is not what was decided on",

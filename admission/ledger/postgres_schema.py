@@ -72,8 +72,16 @@ CREATE TABLE head (
 );
 """
 
+_REVIEWS = "CREATE INDEX reviews_by_write ON entries (fingerprint) WHERE kind = 'review'"
+
+_PENDING = """
+ALTER TABLE writes ADD COLUMN conversation text, ADD COLUMN pending_after bigint;
+CREATE INDEX writes_by_key ON writes (namespace, key);
+CREATE UNIQUE INDEX one_overtaken_a_write ON entries (fingerprint) WHERE kind = 'overtaken';
+"""
+
 # The script at place n makes version n + 1 out of version n. What was released is never changed, only added to.
-MIGRATIONS: tuple[str, ...] = (_FIRST,)
+MIGRATIONS: tuple[str, ...] = (_FIRST, _REVIEWS, _PENDING)
 
 
 def prepare(db: Connection[Any], address: Address, key_check: str, *, must_exist: bool) -> None:

@@ -7,9 +7,9 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from pydantic import Field
 
-from admission.records import Action, Namespace, Record, Report, Status
+from admission.records import Action, Namespace, Record, Report, Status, Turn
 
-EntryKind = Literal["report", "stored", "deleted", "restored", "review"]
+EntryKind = Literal["report", "stored", "deleted", "restored", "review", "overtaken"]
 WriteState = Literal["claimed", "decided", "done"]
 Damage = Literal[
     "content_changed",
@@ -29,7 +29,8 @@ class WriteIntent(Record):
     """One store write as it reached the gate. `fingerprint` names it over every retry (`fingerprint_of`).
 
     `value` is the JSON value the caller wanted stored, `options` the store's own arguments (index, ttl), both kept so
-    that an interrupted or quarantined write can be carried out later.
+    that an interrupted or quarantined write can be carried out later. `conversation`: the turns before a write that is
+    `pending`, to be judged later, whoever is left to do it. It is kept until the decision and no longer.
     """
 
     fingerprint: str
@@ -39,12 +40,14 @@ class WriteIntent(Record):
     options: dict[str, Any] = Field(default_factory=dict)
     thread: str | None = None
     task: str | None = None
+    conversation: tuple[Turn, ...] | None = None
 
 
 class WriteRecord(Record):
     """Where one write stands. `claimed`: seen, no verdict yet; `decided`: report and action are in the ledger, the
     store has yet to be told; `done`: the store has it, or it is not to have it. `stored_value` is what is (to be)
-    persisted: the intent's value, with provenance repaired or marked as the action says; None where nothing is."""
+    persisted: the intent's value, with provenance repaired or marked as the action says; None where nothing is.
+    `overtaken`: it was to be stored, but its key was written or deleted later and the store did not get it any more."""
 
     intent: WriteIntent
     state: WriteState
@@ -52,6 +55,21 @@ class WriteRecord(Record):
     report: Report | None = None
     stored_value: dict[str, Any] | None = None
     quarantined: bool = False
+    overtaken: bool = False
+
+
+class Version(Record):
+    """A value that the memory at one key has, or had, in the store. `status` is the verdict it was stored on, `stored`
+    and `ended` are UTC, ISO 8601; `ended` None: it is the newest. `superseded_by` is the fingerprint of the write that
+    took its place; None for an ended one: it was deleted."""
+
+    fingerprint: str
+    value: dict[str, Any]
+    status: Status
+    report_id: str
+    stored: str
+    ended: str | None = None
+    superseded_by: str | None = None
 
 
 class Entry(Record):
@@ -60,8 +78,9 @@ class Entry(Record):
     and tells a changed content from changed circumstances (None in entries from before it was kept). `time` is UTC,
     ISO 8601. `value_digest` (`records.digest`) is of the value
     the entry is about: to be stored or held back (`report`), restored, or stored; it ties values, which are kept
-    beside the chain, to it. `body`: the report (`report`), {by, why} (`restored`), {thread, task} (`deleted`),
-    {} (`stored`)."""
+    beside the chain, to it. `body`: the report (`report`), {by, why} (`restored`), {verdict, by, why, successor}
+    (`review`: `rejected`, or `superseded` by the write with fingerprint `successor`), {thread, task} (`deleted`),
+    {} (`stored`, `overtaken`)."""
 
     seq: int
     kind: EntryKind
@@ -114,7 +133,8 @@ class Ledger(Protocol):
     """
 
     def claim(self, intent: WriteIntent) -> WriteRecord:
-        """Record that this write was seen, or return how it stands if its fingerprint is known (its first key wins)."""
+        """Record that this write was seen, or return how it stands if its fingerprint is known (its first key wins).
+        With a `conversation` it is pending; one claimed before without becomes so."""
 
     def hold(self, fingerprint: str) -> bool:
         """Become the one who judges a claimed write, over all threads and processes: until `decide`, `release`,
@@ -133,6 +153,10 @@ class Ledger(Protocol):
     def complete(self, fingerprint: str) -> None:
         """The store has the value: `decided` -> `done`. A no-op when already done."""
 
+    def overtake(self, fingerprint: str) -> None:
+        """The store is not to get the value any more, for its key was written or deleted later (`latest`): `decided` ->
+        `done`, which is appended to the chain. A no-op when already done."""
+
     def incomplete(self) -> list[WriteRecord]:
         """Writes that are `claimed` or `decided`, oldest first: what a start after a crash has to finish."""
 
@@ -140,9 +164,18 @@ class Ledger(Protocol):
         """How one write stands."""
 
     def changes(self, namespace: Namespace, key: str, value: dict[str, Any]) -> int:
-        """How often the memory at this key was deleted or set to something other than `value`: the `occurrence` of a
-        write from outside any task, so that setting an earlier value again is not taken for a retry of its first put.
-        """
+        """How often the memory at this key was deleted, or was to be set to something other than `value`: the
+        `occurrence` of a write from outside any task, so that setting an earlier value again is not taken for a retry
+        of its first put."""
+
+    def latest(self, namespace: Namespace, key: str, *, pending: bool = False) -> WriteRecord | None:
+        """Whose value the memory at this key has or is about to have: of the writes decided to be stored the latest;
+        None where the memory was deleted after it, or never was one. With `pending`, those that have no verdict yet are
+        taken into account. A pending write counts from its claim on, so that
+        a late verdict undoes nothing; a restored one from its restoration, any other from its decision."""
+
+    def versions(self, namespace: Namespace, key: str) -> list[Version]:
+        """What the memory at this key has been, oldest first."""
 
     def record_report(self, report: Report) -> None:
         """Append a report of a candidate that is not a store write (an audit, a node). Idempotent by report id, input
@@ -151,9 +184,37 @@ class Ledger(Protocol):
     def record_delete(self, namespace: Namespace, key: str, *, thread: str | None, task: str | None) -> None:
         """Append that a stored memory was deleted."""
 
-    def restore(self, fingerprint: str, *, by: str, why: str) -> WriteRecord:
-        """Take a write out of quarantine: it becomes `decided` with the intent's value to be stored; by whom and why is
-        appended to the chain. An error for a write that is not in quarantine."""
+    def restore(
+        self,
+        fingerprint: str,
+        *,
+        by: str,
+        why: str,
+        stored_value: dict[str, Any] | None = None,
+        overrule: bool = False,
+    ) -> WriteRecord:
+        """Take a write out of quarantine: it becomes `decided` with `stored_value` (None: the intent's value) to be
+        stored; by whom and why is appended to the chain. An error for a write that is not waiting; a rejected one is
+        restored with `overrule`."""
+
+    def reject(self, fingerprint: str, *, by: str, why: str) -> None:
+        """Append that a write is to stay in quarantine: it is no longer `waiting`, unless a restore overrules that. An
+        error for a write that is not waiting."""
+
+    def supersede(
+        self,
+        fingerprint: str,
+        successor: WriteIntent,
+        report: Report,
+        stored_value: dict[str, Any] | None,
+        *,
+        quarantined: bool,
+        by: str,
+        why: str,
+    ) -> WriteRecord:
+        """Decide on another write (an edited text, a newer verdict) in place of one that waits: claim it, commit its
+        report, and append to the chain that it replaces the first, by whom and why. Returns how it stands; so does a
+        repeat. An error for a write that is not waiting."""
 
     def reports(
         self, *, status: Status | None = None, namespace: Namespace | None = None, since: str | None = None
@@ -165,6 +226,15 @@ class Ledger(Protocol):
 
     def quarantine(self, namespace: Namespace | None = None) -> list[WriteRecord]:
         """Writes held back, oldest first."""
+
+    def waiting(self, namespace: Namespace | None = None, *, thread: str | None = None) -> list[WriteRecord]:
+        """Writes in quarantine that were neither rejected nor superseded, oldest first."""
+
+    def reviews(self, fingerprint: str) -> list[Entry]:
+        """What was decided on a held-back write after its report (`restored`, `review`), oldest first."""
+
+    def last_change(self, namespace: Namespace, key: str) -> int | None:
+        """The `seq` of the newest entry that says this key was stored or deleted; None where there is none."""
 
     def entries(self) -> Iterator[Entry]:
         """The whole chain, oldest first."""

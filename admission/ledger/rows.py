@@ -109,12 +109,14 @@ def _record(row: Row) -> WriteRecord:
             options=json.loads(row["options"]),
             thread=row["thread"],
             task=row["task"],
+            conversation=None if row["conversation"] is None else json.loads(row["conversation"]),
         ),
         state=row["state"],
         action=None if report is None else report.action,
         report=report,
         stored_value=None if row["stored_value"] is None else json.loads(row["stored_value"]),
         quarantined=bool(row["quarantined"]),
+        overtaken=row["overtaken_seq"] is not None,
     )
 
 
@@ -128,8 +130,10 @@ def _chain_facts(row: Row, record: WriteRecord) -> ChainFacts | None:
         value_digest=row["chain_digest"],
         report_seq=row["chain_report_seq"],
         restored_seq=row["restored_seq"],
+        restored_digest=row["restored_digest"],
         stored_seq=row["stored_seq"],
         stored_digest=row["stored_digest"],
+        overtaken_seq=row["overtaken_seq"],
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from functools import partial
@@ -15,9 +15,12 @@ from admission.ledger.chain import Chain, failed
 from admission.ledger.consistency import check_decision, headless
 from admission.ledger.fingerprint import plain_value
 from admission.ledger.holds import Holds, Locks
-from admission.ledger.protocol import Entry, LedgerHead, Problem, Verification, WriteIntent, WriteRecord
+from admission.ledger.protocol import Entry, EntryKind, LedgerHead, Problem, Verification, WriteIntent, WriteRecord
 from admission.ledger.rows import Row, entry_as_it_is, entry_of, report_of, row_problem, utc_text, write_record
+from admission.ledger.sql_reviews import SqlReviews
+from admission.ledger.sql_versions import SqlVersions
 from admission.ledger.statements import Database, within
+from admission.observability import ledger_call
 from admission.records import Namespace, Report, Status, canonical_json, digest
 
 T = TypeVar("T")
@@ -26,7 +29,7 @@ _PAGE = 200
 _CANDIDATES = 5
 
 
-class SqlLedger(ABC):
+class SqlLedger(SqlReviews, SqlVersions):
     """A `Ledger` over an SQL database. `name` tells people which one. A kind of database adds how transactions are made
     on it; what happens inside them is the same for all and stands here."""
 
@@ -54,27 +57,14 @@ class SqlLedger(ABC):
 
     # -- writes through the gate ---------------------------------------------------------------------------------
 
+    @ledger_call
     def claim(self, intent: WriteIntent) -> WriteRecord:
         known = self.write(intent.fingerprint)  # a retry needs no transaction
-        if known is not None:
+        if known is not None and (intent.conversation is None or known.state != "claimed"):
             return known
-        value = plain_value(intent.value)
-        row = (
-            intent.fingerprint,
-            canonical_json(intent.namespace),
-            intent.key,
-            json.dumps(value),
-            digest(value),
-            json.dumps(plain_value(intent.options)),
-            intent.thread,
-            intent.task,
-        )
-
-        def insert(db: Database) -> WriteRecord:
-            db.execute(statements.CLAIM, row)
-            return self._required(db, intent.fingerprint)
-
-        return self._write(insert, appends=False)
+        if known is not None and known.intent.conversation is not None:
+            return known
+        return self._write(lambda db: self._claim(db, intent), appends=False)
 
     def hold(self, fingerprint: str) -> bool:
         if not self._holds.take(fingerprint):
@@ -93,6 +83,7 @@ class SqlLedger(ABC):
     def release(self, fingerprint: str) -> None:
         self._holds.give_back(fingerprint)
 
+    @ledger_call
     def decide(
         self, fingerprint: str, report: Report, stored_value: dict[str, Any] | None, *, quarantined: bool
     ) -> WriteRecord:
@@ -100,73 +91,29 @@ class SqlLedger(ABC):
         value = None if stored_value is None else plain_value(stored_value)
 
         def commit(db: Database) -> WriteRecord:
-            record = self._required(db, fingerprint)
-            if record.state != "claimed":
-                return record
-            about = record.intent.value if value is None else value
-            entry = self._append(db, record, "report", digest(about), report.model_dump(mode="json"))
-            decided = record.model_copy(
-                update={
-                    "state": "done" if value is None else "decided",
-                    "action": report.action,
-                    "report": report,
-                    "stored_value": value,
-                    "quarantined": quarantined,
-                }
-            )
-            to_store = None if value is None else json.dumps(value)
-            db.execute(statements.DECIDE, (decided.state, to_store, int(quarantined), entry.seq, fingerprint))
-            return decided
+            return self._decide(db, self._required(db, fingerprint), report, value, quarantined)
 
         decided = self._write(commit)
         self.release(fingerprint)
         return decided
 
+    @ledger_call
     def complete(self, fingerprint: str) -> None:
-        def commit(db: Database) -> None:
-            record = self._required(db, fingerprint)
-            if record.state == "done":
-                return
-            if record.stored_value is None:
-                raise LedgerError("fingerprint", f"{fingerprint}: not decided yet", "decide before you complete")
-            self._append(db, record, "stored", digest(record.stored_value), {})
-            db.execute(statements.COMPLETE, (fingerprint,))
+        self._end(fingerprint, "stored")
 
-        self._write(commit)
-
-    def restore(self, fingerprint: str, *, by: str, why: str) -> WriteRecord:
-        if not by.strip() or not why.strip():
-            raise LedgerError("by, why", "empty", "say who takes the memory out of quarantine, and why")
-
-        def commit(db: Database) -> WriteRecord:
-            record = self._required(db, fingerprint)
-            if not record.quarantined:
-                raise LedgerError("fingerprint", f"{fingerprint}: not in quarantine", "list what is: `quarantine()`")
-            value = record.intent.value
-            self._append(db, record, "restored", digest(value), {"by": by, "why": why})
-            db.execute(statements.RESTORE, (fingerprint,))
-            return record.model_copy(update={"state": "decided", "stored_value": value, "quarantined": False})
-
-        return self._write(commit)
+    def overtake(self, fingerprint: str) -> None:
+        self._end(fingerprint, "overtaken")
 
     def incomplete(self) -> list[WriteRecord]:
         return self._writes("w.state <> 'done'")
-
-    def quarantine(self, namespace: Namespace | None = None) -> list[WriteRecord]:
-        where, parameters = within("w.namespace", namespace)
-        return self._writes(f"w.quarantined = 1 AND {where}", parameters)
 
     def write(self, fingerprint: str) -> WriteRecord | None:
         found = self._writes("w.fingerprint = ?", (fingerprint,))
         return found[0] if found else None
 
-    def changes(self, namespace: Namespace, key: str, value: dict[str, Any]) -> int:
-        parameters = (canonical_json(namespace), key, digest(plain_value(value)))
-        found = self._read(lambda db: db.execute(statements.CHANGES, parameters).fetchone())
-        return int(found["changes"])
-
     # -- records that are not store writes -----------------------------------------------------------------------
 
+    @ledger_call
     def record_report(self, report: Report) -> None:
         same = " AND ".join(f"{self._field(name)} = ?" for name in ("id", "input_digest", "config_digest"))
         known = f"SELECT 1 AS known FROM entries WHERE kind = 'report' AND fingerprint IS NULL AND {same}"
@@ -180,6 +127,7 @@ class SqlLedger(ABC):
 
         self._write(commit)
 
+    @ledger_call
     def record_delete(self, namespace: Namespace, key: str, *, thread: str | None, task: str | None) -> None:
         body = {"thread": thread, "task": task}
         self._write(lambda db: self._append_to_chain(db, kind="deleted", namespace=namespace, key=key, body=body))
@@ -232,7 +180,62 @@ class SqlLedger(ABC):
 
     # -- inside a transaction ------------------------------------------------------------------------------------
 
-    def _append(self, db: Database, record: WriteRecord, kind: Any, value_digest: str, body: dict[str, Any]) -> Entry:
+    def _claim(self, db: Database, intent: WriteIntent) -> WriteRecord:
+        value = plain_value(intent.value)
+        row = (
+            intent.fingerprint,
+            canonical_json(intent.namespace),
+            intent.key,
+            json.dumps(value),
+            digest(value),
+            json.dumps(plain_value(intent.options)),
+            intent.thread,
+            intent.task,
+        )
+        db.execute(statements.CLAIM, row)
+        if intent.conversation is not None:
+            turns = json.dumps([turn.model_dump(mode="json") for turn in intent.conversation])
+            db.execute(statements.KEEP_PENDING, (turns, intent.fingerprint))
+        return self._required(db, intent.fingerprint)
+
+    def _decide(
+        self, db: Database, record: WriteRecord, report: Report, value: dict[str, Any] | None, quarantined: bool
+    ) -> WriteRecord:
+        """The first decision stands; `value` as JSON says it."""
+        if record.state != "claimed":
+            return record
+        about = record.intent.value if value is None else value
+        entry = self._append(db, record, "report", digest(about), report.model_dump(mode="json"))
+        decided = record.model_copy(
+            update={
+                "state": "done" if value is None else "decided",
+                "action": report.action,
+                "report": report,
+                "stored_value": value,
+                "quarantined": quarantined,
+                "intent": record.intent.model_copy(update={"conversation": None}),
+            }
+        )
+        to_store = None if value is None else json.dumps(value)
+        row = (decided.state, to_store, int(quarantined), entry.seq, record.intent.fingerprint)
+        db.execute(statements.DECIDE, row)
+        return decided
+
+    def _end(self, fingerprint: str, kind: EntryKind) -> None:
+        def commit(db: Database) -> None:
+            record = self._required(db, fingerprint)
+            if record.state == "done":
+                return
+            if record.stored_value is None:
+                raise LedgerError("fingerprint", f"{fingerprint}: not decided yet", "decide before you complete")
+            self._append(db, record, kind, digest(record.stored_value), {})
+            db.execute(statements.COMPLETE, (fingerprint,))
+
+        self._write(commit)
+
+    def _append(
+        self, db: Database, record: WriteRecord, kind: Any, value_digest: str | None, body: dict[str, Any]
+    ) -> Entry:
         """The next entry of the chain, about this write."""
         intent = record.intent
         return self._append_to_chain(
@@ -283,6 +286,10 @@ class SqlLedger(ABC):
         while rows := self._read(select):
             yield from map(entry_of, rows)
             after = rows[-1]["seq"]
+
+    def _entries_of(self, fingerprint: str, kind: str) -> list[Entry]:
+        # One kind at a time, and written out: each has an index of its own.
+        return list(self._entries(f"kind = '{kind}' AND fingerprint = ?", (fingerprint,)))
 
     def _the_one_starting_with(self, start: str) -> int | None:
         """The seq of the newest report whose id or fingerprint starts with `start`, where there is only one such."""

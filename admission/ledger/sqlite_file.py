@@ -17,7 +17,7 @@ from admission.ledger.consistency import check_key
 Synchronous = Literal["FULL", "NORMAL"]
 
 MEMORY = ":memory:"
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 4
 _APPLICATION_ID = int.from_bytes(b"ADML", "big")
 _OLDEST_SQLITE = (3, 38, 0)  # STRICT tables, JSON functions always built in
 
@@ -44,6 +44,8 @@ CREATE UNIQUE INDEX one_restored_a_write ON entries (fingerprint) WHERE kind = '
 CREATE UNIQUE INDEX one_stored_a_write ON entries (fingerprint) WHERE kind = 'stored';
 CREATE INDEX reports_by_id ON entries (json_extract(body, '$.id')) WHERE kind = 'report';
 CREATE INDEX changes_by_key ON entries (namespace, key) WHERE kind IN ('stored', 'deleted');
+CREATE INDEX reviews_by_write ON entries (fingerprint) WHERE kind = 'review';
+CREATE UNIQUE INDEX one_overtaken_a_write ON entries (fingerprint) WHERE kind = 'overtaken';
 
 CREATE TABLE writes (
     id INTEGER PRIMARY KEY,
@@ -59,10 +61,13 @@ CREATE TABLE writes (
     stored_value TEXT,
     quarantined INTEGER NOT NULL DEFAULT 0 CHECK (quarantined IN (0, 1)),
     report_seq INTEGER UNIQUE REFERENCES entries (seq),
+    conversation TEXT,
+    pending_after INTEGER,
     CHECK ((state = 'claimed') = (report_seq IS NULL))
 ) STRICT;
 CREATE INDEX writes_incomplete ON writes (id) WHERE state <> 'done';
 CREATE INDEX writes_quarantined ON writes (id) WHERE quarantined = 1;
+CREATE INDEX writes_by_key ON writes (namespace, key);
 
 CREATE TABLE head (
     only INTEGER PRIMARY KEY CHECK (only = 1),
@@ -73,7 +78,16 @@ CREATE TABLE head (
 """
 
 # What brings a file of an older version to the next, by the version it has.
-_MIGRATIONS = {1: "ALTER TABLE entries ADD COLUMN content_digest TEXT"}
+_MIGRATIONS = {
+    1: "ALTER TABLE entries ADD COLUMN content_digest TEXT;",
+    2: "CREATE INDEX reviews_by_write ON entries (fingerprint) WHERE kind = 'review';",
+    3: """
+ALTER TABLE writes ADD COLUMN conversation TEXT;
+ALTER TABLE writes ADD COLUMN pending_after INTEGER;
+CREATE INDEX writes_by_key ON writes (namespace, key);
+CREATE UNIQUE INDEX one_overtaken_a_write ON entries (fingerprint) WHERE kind = 'overtaken';
+""",
+}
 
 _REMEDIES: dict[int, tuple[str, str]] = {
     sqlite3.SQLITE_FULL: ("the disk is full", "free some space; nothing was half written"),
@@ -193,13 +207,7 @@ def _code(error: sqlite3.Error) -> int:
 
 
 def _create(db: sqlite3.Connection, key_check: str) -> None:
-    # Not executescript: it would commit the transaction that keeps two processes from both making the tables.
-    statement = ""
-    for line in _SCHEMA.splitlines(keepends=True):
-        statement += line
-        if sqlite3.complete_statement(statement):
-            db.execute(statement)
-            statement = ""
+    _run(db, _SCHEMA)
     db.execute("INSERT INTO head VALUES (1, ?, ?, ?)", (EMPTY.seq, EMPTY.hash, key_check))
     db.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
     db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
@@ -207,8 +215,18 @@ def _create(db: sqlite3.Connection, key_check: str) -> None:
 
 def _migrate(db: sqlite3.Connection, version: int) -> None:
     for older in range(version, SCHEMA_VERSION):
-        db.execute(_MIGRATIONS[older])
+        _run(db, _MIGRATIONS[older])
     db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def _run(db: sqlite3.Connection, script: str) -> None:
+    # Not executescript: it would commit the transaction that keeps two processes from both making the tables.
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            db.execute(statement)
+            statement = ""
 
 
 def _check_owner(db: sqlite3.Connection, path: str) -> None:

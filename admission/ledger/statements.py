@@ -20,29 +20,59 @@ class Database(Protocol):
 # Each write, with what the chain says of it and the seq the chain ends at.
 WRITES = """
 SELECT w.*, (SELECT seq FROM head) AS last_seq, r.seq AS chain_report_seq, r.namespace AS chain_namespace,
-       r.key AS chain_key, r.value_digest AS chain_digest, r.body AS report, b.seq AS restored_seq, s.seq AS stored_seq,
-       s.value_digest AS stored_digest
+       r.key AS chain_key, r.value_digest AS chain_digest, r.body AS report, b.seq AS restored_seq,
+       b.value_digest AS restored_digest, s.seq AS stored_seq, s.value_digest AS stored_digest, o.seq AS overtaken_seq
 FROM writes w
 LEFT JOIN entries r ON r.fingerprint = w.fingerprint AND r.kind = 'report'
 LEFT JOIN entries b ON b.fingerprint = w.fingerprint AND b.kind = 'restored'
 LEFT JOIN entries s ON s.fingerprint = w.fingerprint AND s.kind = 'stored'
+LEFT JOIN entries o ON o.fingerprint = w.fingerprint AND o.kind = 'overtaken'
 """
 CLAIM = (
     "INSERT INTO writes (fingerprint, namespace, key, value, value_digest, options, thread, task)"
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (fingerprint) DO NOTHING"
 )
-DECIDE = "UPDATE writes SET state = ?, stored_value = ?, quarantined = ?, report_seq = ? WHERE fingerprint = ?"
+# Once: a retry brings the same conversation along, and the write keeps its turn.
+KEEP_PENDING = (
+    "UPDATE writes SET conversation = ?, pending_after = (SELECT seq FROM head)"
+    " WHERE fingerprint = ? AND state = 'claimed' AND conversation IS NULL"
+)
+DECIDE = (
+    "UPDATE writes SET state = ?, stored_value = ?, quarantined = ?, report_seq = ?, conversation = NULL"
+    " WHERE fingerprint = ?"
+)
 COMPLETE = "UPDATE writes SET state = 'done' WHERE fingerprint = ?"
-RESTORE = "UPDATE writes SET state = 'decided', stored_value = value, quarantined = 0 WHERE fingerprint = ?"
+RESTORE = "UPDATE writes SET state = 'decided', stored_value = ?, quarantined = 0 WHERE fingerprint = ?"
+# Held back, and by no review set aside: neither rejected nor replaced.
+WAITING = (
+    "w.quarantined = 1 AND NOT EXISTS"
+    " (SELECT 1 FROM entries v WHERE v.kind = 'review' AND v.fingerprint = w.fingerprint)"
+)
+REVIEW = "SELECT body FROM entries WHERE kind = 'review' AND fingerprint = ? ORDER BY seq DESC LIMIT 1"
+LAST_CHANGE = "SELECT max(seq) AS seq FROM entries WHERE kind IN ('stored', 'deleted') AND namespace = ? AND key = ?"
 APPEND = (
     "INSERT INTO entries (seq, kind, time, fingerprint, namespace, key, value_digest, body, previous, hash,"
     " content_digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 MOVE_HEAD = "UPDATE head SET seq = ?, hash = ?"
+# In full, though the second condition implies the first: so the index of these two kinds is used.
+_DELETED = "kind IN ('stored', 'deleted') AND kind = 'deleted' AND namespace = ? AND key = ?"
+LAST_DELETE = f"SELECT max(seq) AS seq FROM entries WHERE {_DELETED}"
 CHANGES = (
-    "SELECT count(*) AS changes FROM entries e LEFT JOIN writes w ON w.fingerprint = e.fingerprint"
-    " WHERE e.kind IN ('stored', 'deleted') AND e.namespace = ? AND e.key = ?"
-    " AND (e.kind = 'deleted' OR w.value_digest IS NULL OR w.value_digest <> ?)"
+    f"SELECT (SELECT count(*) FROM entries WHERE {_DELETED})"
+    " + (SELECT count(*) FROM writes WHERE namespace = ? AND key = ? AND value_digest <> ?) AS changes"
+)
+_NEWEST_FIRST = "ORDER BY coalesce(b.seq, w.pending_after, r.seq) DESC, w.id DESC LIMIT 1"
+LATEST = f"{WRITES} WHERE w.namespace = ? AND w.key = ? AND w.stored_value IS NOT NULL {_NEWEST_FIRST}"
+LATEST_MADE = (
+    f"{WRITES} WHERE w.namespace = ? AND w.key = ? AND (w.stored_value IS NOT NULL OR w.conversation IS NOT NULL)"
+    f" {_NEWEST_FIRST}"
+)
+HISTORY = (
+    "SELECT e.kind, e.time, e.fingerprint, w.stored_value, r.body AS report FROM entries e"
+    " LEFT JOIN writes w ON w.fingerprint = e.fingerprint"
+    " LEFT JOIN entries r ON r.fingerprint = e.fingerprint AND r.kind = 'report'"
+    " WHERE e.kind IN ('stored', 'deleted') AND e.namespace = ? AND e.key = ? ORDER BY e.seq"
 )
 ABOUT_NO_WRITE = (
     "SELECT e.seq, e.fingerprint FROM entries e LEFT JOIN writes w ON w.fingerprint = e.fingerprint"

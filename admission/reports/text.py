@@ -165,6 +165,8 @@ def record_rows(report: Report) -> Iterator[tuple[str, str]]:
     yield "written after", one_line(report.written_after or "the last turn")
     for name, ids in (("cited by the author", report.citations.author), ("final citations", report.citations.final)):
         yield name, one_line(", ".join(ids)) or "none"
+    if report.supersedes is not None:
+        yield "supersedes report", one_line(report.supersedes)
     usage = report.usage
     tokens = f", {usage.input_tokens} tokens in, {usage.output_tokens} out" if usage.input_tokens else ""
     yield "verifier calls", f"{usage.calls}{tokens}, {usage.cache_hits} from cache"

@@ -58,6 +58,7 @@ class CachedVerifier(Relay):
         super().__init__(then.name, then)
         self.thresholds = then.thresholds
         self.reads_whole = then.reads_whole
+        self.names_evidence = then.names_evidence
         self._cache = cache
         self._seat = ("verifier", "obligations")
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from admission.records import Judgment, Label, Question, Thresholds
+from admission.records import Judgment, Label, ObligationType, Question, Thresholds
 from admission.verifiers.protocol import SCORE_DECIMALS, Verifier
 from admission.verifiers.relay import Part, Relay
 
+MODELS_OWN: frozenset[ObligationType] = frozenset(("relation",))
+"""What the embedded verifiers are not asked at all."""
 EVEN = 0.5
 """A cascade's own thresholds: numbers of verifiers with other thresholds are brought to these."""
 
@@ -28,6 +30,8 @@ class CascadeVerifier(Relay):
         self.thresholds = Thresholds(support=EVEN, contradiction=EVEN)
         # Embedded verifiers hold a part to less because the whole is asked as well; it is a relation, so the model is.
         self.reads_whole = then.reads_whole or any(judge.reads_whole for judge in first)
+        # Of the rest the embedded verifiers may have the last word, which only know where they found most.
+        self.names_evidence = then.names_evidence & MODELS_OWN
 
     @property
     def identity(self) -> dict[str, object]:
@@ -36,7 +40,7 @@ class CascadeVerifier(Relay):
         return {"kind": "cascade", **named, "first": [judge.identity for judge in self.first], "then": then}
 
     def _begin(self, questions: Sequence[Question]) -> Part:
-        relations = [question.obligation.type == "relation" for question in questions]
+        relations = [question.obligation.type in MODELS_OWN for question in questions]
         rest = [question for question, relation in zip(questions, relations, strict=True) if not relation]
         heard = zip(*(_heard(judge, rest) for judge in self.first), strict=True)
         known: dict[int, Judgment] = {}

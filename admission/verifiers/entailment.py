@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -13,20 +13,37 @@ from cachetools import LRUCache
 
 from admission.errors import VerifierError, WeightsError
 from admission.language import all_foreign, is_foreign
-from admission.records import Judgment, Passage, Question, Thresholds
+from admission.records import Judgment, Participant, Passage, Question, Thresholds
 from admission.text import normalise, sentences, words
 from admission.verifiers import entailment_weights, minilm
+from admission.verifiers.attribution import only_others_say, own_word, speakers, subject_of
 from admission.verifiers.premises import Premise, premises
 from admission.verifiers.protocol import Verifier
 
 if TYPE_CHECKING:
     from admission.verifiers.entailment_model import EntailmentNetwork
 
+
+class _Reading(NamedTuple):
+    """What is read for one question: premises of all passages, and, where the statement is about a participant, the
+    premises of what is that participant's own word, and the share of its words that only others say."""
+
+    all: list[Premise]
+    subject: Participant | None = None
+    own: tuple[Premise, ...] = ()
+    others: float = 0.0
+
+
 Scores = tuple[float, float]
 """Log-odds of entailment and of contradiction as the network gives them, rounded to `DECIMALS`."""
 
 DECIMALS = 3
 MAX_CLAIM_TOKENS = 96
+SILENT = -3.0
+"""Log-odds of what a participant is to have done or thought and says nothing about: lines of theirs that have nothing
+to do with the statement score about as low."""
+OTHERS_WORDS = 4.0
+"""What a statement about a participant loses, in log-odds, when all its words are in the mouths of others."""
 _BATCH = 16
 _CACHED_PAIRS = 50_000
 
@@ -84,17 +101,16 @@ class EntailmentVerifier(Verifier):
     def _judge(self, questions: Sequence[Question]) -> list[Judgment]:
         scorer = _scorer(self._weights, self._sha256)
         early = [self._without_model(question) for question in questions]
-        read = [
-            scorer.premises(question.obligation.text, _readable(question.passages)) if known is None else []
+        readings = [
+            _reading(question, scorer) if known is None else _Reading([])
             for question, known in zip(questions, early, strict=True)
         ]
-        pairs = {(p.text, q.obligation.text) for q, found in zip(questions, read, strict=True) for p in found}
-        scores = scorer.scores(pairs)
+        scores = scorer.scores(
+            {(p.text, q.obligation.text) for q, r in zip(questions, readings, strict=True) for p in (*r.all, *r.own)}
+        )
         return [
-            known
-            if known is not None
-            else self._judged(question, [(p, *scores[p.text, question.obligation.text]) for p in found])
-            for question, found, known in zip(questions, read, early, strict=True)
+            known if known is not None else self._judged(question, reading, scores)
+            for question, reading, known in zip(questions, readings, early, strict=True)
         ]
 
     def _without_model(self, question: Question) -> Judgment | None:
@@ -118,18 +134,44 @@ class EntailmentVerifier(Verifier):
             )
         return None
 
-    def _judged(self, question: Question, scored: Sequence[tuple[Premise, float, float]]) -> Judgment:
-        best, *others = sorted(scored, key=lambda s: (-s[1], len(s[0].turn_ids)))
-        # One premise alone is often misread in the statement's favour: the next best has its say.
-        odds = (best[1] + others[0][1]) / 2 if others else best[1]
-        support = self._support.chance(odds + (self._part_odds if _is_part(question) else 0.0))
+    def _judged(self, question: Question, reading: _Reading, scores: Mapping[tuple[str, str], Scores]) -> Judgment:
+        claim = question.obligation.text
+        scored = [(p, *scores[p.text, claim]) for p in reading.all]
+        best = min(scored, key=lambda s: (-s[1], len(s[0].turn_ids)))
+        odds = told = _best_two([entailed for _, entailed, _ in scored])
+        if reading.subject is not None:
+            # The network hardly binds a name to its line. What a participant did or thinks has to stand in their own
+            # word too: half of the log-odds is read with everybody else's lines left out.
+            told = _best_two([scores[p.text, claim][0] for p in reading.own]) if reading.own else min(SILENT, odds)
+        support = self._chance(question, (odds + told) / 2 - OTHERS_WORDS * reading.others)
         # A joint premise mixes subjects, and an unrelated one has nothing to say: neither may contradict.
         against = [(p, self._contradiction.chance(c)) for p, _, c in scored if p.related and len(p.turn_ids) <= 2]
         worst, contradiction = max(against, key=lambda s: s[1], default=(best[0], 0.0))
         label = self.thresholds.label(support, contradiction)
         shown = worst if label == "contradicted" else best[0]
-        note = _note(label, shown, support, contradiction)
+        # Read without regard to whose word it is, it would have been enough.
+        hearsay = label == "insufficient" and self._chance(question, odds) >= self.thresholds.support
+        note = _note(label, shown, support, contradiction, reading.subject if hearsay else None)
         return self._judgment(question, support, contradiction, shown.turn_ids, note)
+
+    def _chance(self, question: Question, odds: float) -> float:
+        return self._support.chance(odds + (self._part_odds if _is_part(question) else 0.0))
+
+
+def _reading(question: Question, scorer: _Scorer) -> _Reading:
+    claim, passages = question.obligation.text, _readable(question.passages)
+    subject = subject_of(claim, (*question.people, *speakers(passages)))
+    found = scorer.premises(claim, passages)
+    if subject is None:
+        return _Reading(found)
+    own = own_word(passages, subject)
+    told = tuple(scorer.premises(claim, own)) if own else ()
+    return _Reading(found, subject, told, only_others_say(claim, passages, subject))
+
+
+def _best_two(odds: Sequence[float]) -> float:
+    """The mean of the two best: one premise alone is often misread in the statement's favour."""
+    return sum(sorted(odds)[-2:]) / min(2, len(odds))
 
 
 def _is_part(question: Question) -> bool:
@@ -137,7 +179,8 @@ def _is_part(question: Question) -> bool:
     return words(question.obligation.text) != words(question.memory)
 
 
-def _note(label: str, shown: Premise, support: float, contradiction: float) -> str:
+def _note(label: str, shown: Premise, support: float, contradiction: float, unsaid_by: Participant | None) -> str:
+    """`unsaid_by`: the participant the statement is about, where only the word of others bears it out."""
     turns = " and ".join(shown.turn_ids)
     entails, contradicts, comes = (
         ("entails", "contradicts", "comes") if len(shown.turn_ids) == 1 else ("entail", "contradict", "come")
@@ -149,6 +192,9 @@ def _note(label: str, shown: Premise, support: float, contradiction: float) -> s
         f" ({contradiction:.2f}).",
         "insufficient": f"Nothing shown entails the statement; {turns} {comes} nearest ({support:.2f}).",
     }[label]
+    if unsaid_by is not None:
+        who = unsaid_by.name or f"the {unsaid_by.role}"
+        said = f"{turns} would do for the statement, but {who} does not say so ({support:.2f})."
     return said + (" A long turn was cut to its sentences nearest to the statement." if shown.cut else "")
 
 

@@ -64,7 +64,6 @@ def save(path: Path, backbone: str, trained: Mapping[str, Tensor], metadata: Map
     least what `describe` promises; it is stored as JSON inside the file, with format, backbone and its digest.
     """
     import torch
-    from safetensors.torch import save_file
 
     from admission.verifiers.entailment_model import BACKBONES
 
@@ -83,10 +82,25 @@ def save(path: Path, backbone: str, trained: Mapping[str, Tensor], metadata: Map
         scale = (value.abs().amax(dim=1, keepdim=True) / 127.0).clamp(min=_LEAST_SCALE).to(torch.float16)
         tensors[f"{name}.int8"] = (value / scale.to(torch.float32)).round().clamp(-127, 127).to(torch.int8).contiguous()
         tensors[f"{name}.scale"] = scale.contiguous()
-    described = {"format": FORMAT, "backbone": backbone, "base_sha256": BACKBONE_SHA256[backbone], **metadata}
+    _write(
+        path, tensors, {"format": FORMAT, "backbone": backbone, "base_sha256": BACKBONE_SHA256[backbone], **metadata}
+    )
+
+
+def copy_with(source: Path, path: Path, changes: Mapping[str, object]) -> None:
+    """Write the weights of `source`, bit by bit, to `path`, with `changes` made to its metadata."""
+    from safetensors.torch import load_file
+
+    described = {name: value for name, value in describe(source).items() if name != "sha256"}
+    _write(path, load_file(source), {**described, **changes})
+
+
+def _write(path: Path, tensors: Mapping[str, Tensor], described: Mapping[str, object]) -> None:
+    from safetensors.torch import save_file
+
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".partial")
-    save_file(tensors, partial, metadata={"json": json.dumps(described, sort_keys=True)})
+    save_file(dict(tensors), partial, metadata={"json": json.dumps(described, sort_keys=True)})
     partial.chmod(0o644)  # safetensors writes files that only their owner may read
     partial.replace(path)
 

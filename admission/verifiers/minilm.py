@@ -49,6 +49,7 @@ def tokenizer() -> PreTrainedTokenizerBase:
 
 def encoder() -> BertModel:
     """A fresh encoder in evaluation mode, fp32, no pooling layer: its last hidden state is (texts, tokens, 384)."""
+    published.import_transformers()
     from safetensors.torch import load_file
     from transformers import BertConfig, BertModel
 

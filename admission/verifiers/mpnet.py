@@ -95,6 +95,7 @@ def tokenizer() -> PreTrainedTokenizerBase:
 
 def encoder() -> MPNetModel:
     """A fresh encoder in evaluation mode, fp32, no pooling layer: its last hidden state is (texts, tokens, 768)."""
+    published.import_transformers()
     import torch
     from safetensors.torch import load_file
     from transformers import MPNetConfig, MPNetModel

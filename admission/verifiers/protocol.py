@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from admission.records import Judgment, Question, Thresholds, Usage, VerificationView
+from admission.records import Judgment, ObligationType, Question, Thresholds, Usage, VerificationView
 
 if TYPE_CHECKING:
     from admission.verifiers.chat.exchange import Exchange
@@ -28,6 +28,10 @@ class Verifier(ABC):
     reads_whole: bool = False
     """Whether the memory itself is to be asked as one more obligation beside its parts: small models judge it better
     than what a rule split off, and what joins true parts shows only there."""
+
+    names_evidence: frozenset[ObligationType] = frozenset()
+    """The types of obligation for which a judgment's `evidence` is all that its numbers rest on, by the verifier's own
+    word, rather than where it found most. No smaller sets of passages are then tried with it."""
 
     @property
     @abstractmethod

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from admission.errors import WeightsError
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
+
+_importing = Lock()
 
 
 def checked(folder: Path, sha256: str, *, if_missing: str, if_other: str) -> Path:
@@ -27,8 +30,16 @@ def checked(folder: Path, sha256: str, *, if_missing: str, if_other: str) -> Pat
     return folder
 
 
+def import_transformers() -> None:
+    """Call it before the first `from transformers import` of a thread. The package replaces itself when its import
+    ends, and a thread that asks for it just then gets the one without content."""
+    with _importing:
+        import transformers  # noqa: F401
+
+
 def fast_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
     """The fast tokenizer in `folder`."""
+    import_transformers()
     from transformers import AutoTokenizer
 
     loaded: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(folder, local_files_only=True, use_fast=True)

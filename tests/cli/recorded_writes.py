@@ -15,7 +15,7 @@ Run = Callable[..., Result]
 def conversation(id: str = "c1", *, writes: list[dict[str, Any]] | None = None) -> dict[str, Any]:
     """A conversation of three turns. `writes` None: one write for each status, in the order of `EXPECTED`."""
     said = ["Good morning!", "Ines keeps a boat in Lisse.", "Untrue: Ines sold the boat."]
-    turns = [{"id": f"t{n}", "role": "user", "speaker": "Ines", "text": text} for n, text in enumerate(said, 1)]
+    turns = [{"id": f"t{n}", "role": "user", "speaker": "Ada", "text": text} for n, text in enumerate(said, 1)]
     every = [
         {"id": "w1", "memory": "Ines keeps a boat in Lisse.", "citations": ["t2"], "reference": {"status": "admitted"}},
         {"id": "w2", "memory": "Ines keeps a boat in Lisse.", "citations": ["t1"], "reference": {"status": "repaired"}},

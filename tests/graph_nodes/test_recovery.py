@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from contextlib import closing
 from typing import Any
 
 import pytest
 from langgraph.store.base import Op, PutOp, Result
 from langgraph.store.memory import InMemoryStore
+from ledger_places import Place
 from scripted_gate import (
     NAMESPACE,
     NEVER_SAID,
@@ -22,8 +24,9 @@ from scripted_gate import (
     verifications,
 )
 
-from admission.ledger import Ledger, open_ledger
+from admission.ledger import Ledger, SqliteLedger, open_ledger
 from graph_nodes import AdmissionStore, collect_reports, conversation
+from graph_nodes.recovery import Recovery
 
 OTHER = "Ana moved to Lisbon."
 
@@ -114,7 +117,8 @@ def test_what_was_written_or_deleted_since_is_not_undone(ledger: Ledger) -> None
     recovery = guarded(inner, ledger=ledger).recover()
     assert len(recovery.overtaken) == 2 and recovery.stored == ()
     assert stored(live) == {"k": {"content": OTHER}}
-    assert {record.intent.fingerprint for record in ledger.incomplete()} == set(recovery.overtaken)
+    assert {e.fingerprint for e in ledger.entries() if e.kind == "overtaken"} == set(recovery.overtaken)
+    assert ledger.incomplete() == []
     assert ledger.verify().ok
 
 
@@ -165,36 +169,42 @@ def test_a_retry_of_a_write_without_a_verdict_gets_a_real_one_and_one_row(
     assert ledger.verify().ok
 
 
-def test_a_recovery_elsewhere_does_not_take_a_live_write_from_its_writer(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = guarded(ledger=ledger)
+def recovering_while_it_judges(store: AdmissionStore, *others: AdmissionStore) -> list[Recovery]:
+    """What recoveries by the others do to a write that `store` is judging."""
+    recoveries: list[Recovery] = []
     judge = store.gate.decide_many
 
     def meanwhile(writes: Any) -> Any:
-        with monkeypatch.context() as another_process:
-            another_process.setattr("graph_nodes.writing._in_hand", set())
-            assert len(guarded(ledger=ledger).recover().interrupted) == 1
+        recoveries.extend(other.recover() for other in others)
         return judge(writes)
 
     store.gate.decide_many = meanwhile  # type: ignore[method-assign]
     put_again(store, "k")
+    return recoveries
+
+
+def test_a_recovery_leaves_a_write_that_is_being_judged_alone(place: Place) -> None:
+    with closing(place.open()) as ledger, closing(place.open()) as elsewhere:
+        store = guarded(ledger=ledger)
+        others = guarded(ledger=ledger), guarded(ledger=elsewhere)
+        assert recovering_while_it_judges(store, *others) == [Recovery(), Recovery()]
+        assert stored(store) == {"k": {"content": SAID}}
+        assert verifications(store) == 1
+        assert ledger.incomplete() == [] and ledger.verify().ok
+
+
+def test_where_nothing_keeps_processes_apart_a_recovery_does_not_take_a_live_write_from_its_writer() -> None:
+    class FakeUnlockedLedger(SqliteLedger):
+        def hold(self, fingerprint: str) -> bool:
+            return True
+
+    ledger = FakeUnlockedLedger()
+    store = guarded(ledger=ledger)
+    (recovery,) = recovering_while_it_judges(store, guarded(ledger=ledger))
+    assert len(recovery.interrupted) == 1
     assert stored(store) == {"k": {"content": SAID}}
     assert verifications(store) == 2  # the interruption, and the verdict
     assert ledger.incomplete() == [] and ledger.verify().ok
-
-
-def test_a_recovery_in_the_same_process_leaves_live_writes_alone(ledger: Ledger) -> None:
-    store = guarded(ledger=ledger)
-    judge = store.gate.decide_many
-
-    def meanwhile(writes: Any) -> Any:
-        assert guarded(ledger=ledger).recover().interrupted == ()
-        return judge(writes)
-
-    store.gate.decide_many = meanwhile  # type: ignore[method-assign]
-    put_again(store, "k")
-    assert verifications(store) == 1
 
 
 async def test_a_cancelled_write_is_finished_or_set_aside_at_the_next_start(ledger: Ledger) -> None:

@@ -92,7 +92,7 @@ def test_an_explicit_conversation_that_cannot_be_read_is_the_callers_error() -> 
 
 def test_turns_may_be_given_as_they_are() -> None:
     store = guarded()
-    with conversation("t", [Turn(id="t1", role="user", speaker="Ana", text=SAID, origin="conversation")]):
+    with conversation("t", [Turn(id="t1", role="user", speaker="Bo", text=SAID, origin="conversation")]):
         store.put(NAMESPACE, "k", {"content": SAID, "citations": ["t1"]})
     assert seen(store) == {"t1"}
 

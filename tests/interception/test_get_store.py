@@ -9,6 +9,9 @@ from langgraph.store.base import BaseStore, PutOp
 from scripted_gate import NAMESPACE, NEVER_SAID, SAID, guarded
 from writing_graphs import TALKED, assert_only_what_was_said_is_stored, node_graph
 
+PATH = "`get_store()` in a node"
+ANSWER = "caught by the store"
+
 BOTH = [PutOp(NAMESPACE, "said", {"content": SAID}), PutOp(NAMESPACE, "never said", {"content": NEVER_SAID})]
 
 

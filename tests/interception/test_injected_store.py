@@ -11,6 +11,9 @@ from langgraph.store.base import BaseStore
 from scripted_gate import NAMESPACE, NEVER_SAID, SAID, guarded
 from writing_graphs import TALKED, assert_only_what_was_said_is_stored, tool_graph
 
+PATH = "tool that is handed the store: `InjectedStore`, `ToolRuntime.store`"
+ANSWER = "caught by the store; two calls at once are told apart"
+
 
 @tool
 def remember(text: str, store: Annotated[BaseStore, InjectedStore()]) -> str:

@@ -9,6 +9,9 @@ from langgraph.store.base import BaseStore
 from scripted_gate import NAMESPACE, NEVER_SAID, SAID, asked, guarded
 from writing_graphs import TALKED, assert_only_what_was_said_is_stored, tool_graph
 
+PATH = "langmem's `manage_memory` tool: create, update, delete"
+ANSWER = "caught by the store: an update is judged anew, a delete passes and is recorded"
+
 langmem = pytest.importorskip("langmem")
 CREATE_BOTH: list[dict[str, Any]] = [{"content": SAID}, {"content": NEVER_SAID}]
 

@@ -20,6 +20,9 @@ from admission.ledger import open_ledger
 from admission.records import Report
 from graph_nodes import AdmissionState, create_admission_node
 
+PATH = "`pending_writes` in the state"
+ANSWER = "judged and stored by the admission node, which reports on each"
+
 CONFIG: Any = {"configurable": {"thread_id": "thread-1"}}
 
 

@@ -10,6 +10,9 @@ from langgraph.store.base import BaseStore
 from scripted_gate import NAMESPACE, NEVER_SAID, SAID, guarded
 from writing_graphs import TALKED, assert_only_what_was_said_is_stored, node_graph
 
+PATH = "`runtime.store` in a node"
+ANSWER = "caught by the store"
+
 
 async def test_put(sync_inner: BaseStore) -> None:
     def write(state: MessagesState, runtime: Runtime) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from ledger_records import TEA, a_report, an_intent
 
 from admission.errors import LedgerError, SettingsError
 from admission.ledger import SqliteLedger, open_ledger
+from admission.ledger.sqlite_file import SCHEMA_VERSION
 
 
 def test_a_relative_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,7 +65,13 @@ def test_it_commits_with_full_sync_in_a_write_ahead_log(ledger_file: Path, monke
     assert pragmas == PRAGMAS
 
 
-PRAGMAS = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "busy_timeout": 30000, "user_version": 2}
+PRAGMAS = {
+    "journal_mode": "wal",
+    "synchronous": 2,
+    "foreign_keys": 1,
+    "busy_timeout": 30000,
+    "user_version": SCHEMA_VERSION,
+}
 
 
 def watch_connections(
@@ -115,8 +122,19 @@ def test_a_database_of_something_else(ledger_file: Path) -> None:
 def test_a_newer_schema(ledger_file: Path) -> None:
     SqliteLedger(str(ledger_file)).close()
     with closing(sqlite3.connect(ledger_file)) as db:
-        db.execute("PRAGMA user_version = 3")
-    refused(ledger_file, "schema version 3.*reads up to 2; upgrade memory-admission")
+        db.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+    newer = f"schema version {SCHEMA_VERSION + 1}.*reads up to {SCHEMA_VERSION}; upgrade memory-admission"
+    refused(ledger_file, newer)
+
+
+NEWER_THAN_THE_FIRST = (
+    "DROP INDEX one_overtaken_a_write",
+    "DROP INDEX writes_by_key",
+    "ALTER TABLE writes DROP COLUMN pending_after",
+    "ALTER TABLE writes DROP COLUMN conversation",
+    "DROP INDEX reviews_by_write",
+    "ALTER TABLE entries DROP COLUMN content_digest",
+)
 
 
 def test_a_file_of_the_first_schema_is_brought_up_to_date_and_verifies(ledger_file: Path) -> None:
@@ -124,7 +142,8 @@ def test_a_file_of_the_first_schema_is_brought_up_to_date_and_verifies(ledger_fi
         ledger.record_report(a_report())
         head = ledger.head()
     with closing(sqlite3.connect(ledger_file)) as db:
-        db.execute("ALTER TABLE entries DROP COLUMN content_digest")
+        for newer in NEWER_THAN_THE_FIRST:
+            db.execute(newer)
         db.execute("PRAGMA user_version = 1")
     for n in range(2):
         with closing(SqliteLedger(str(ledger_file))) as ledger:

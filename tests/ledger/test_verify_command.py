@@ -13,6 +13,8 @@ from ledger_places import Place
 from typer.testing import CliRunner, Result
 
 from admission.cli.app import app
+from admission.errors import LedgerError
+from admission.ledger import open_ledger
 
 Verify = Callable[..., Result]
 
@@ -51,6 +53,14 @@ def test_it_names_the_first_bad_record_and_the_kind(verify: Verify, place: Place
     found = json.loads(result.stdout)
     assert (found["ok"], found["first_bad"], found["kind"]) == (False, tampering.first_bad, tampering.kind)
     assert f"record {tampering.first_bad}: {tampering.kind}: " in result.stderr
+
+
+def test_a_ledger_that_is_not_there_is_bad_input_and_is_not_begun(verify: Verify, place: Place) -> None:
+    result = verify()
+    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+    assert "no ledger at" in result.stderr
+    with pytest.raises(LedgerError, match="no ledger at"):
+        open_ledger(place.url, must_exist=True)
 
 
 @pytest.mark.parametrize("head", ["8", "8:abc", "no-such-file"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from admission.eligibility import may_support, only_mentions
+from admission.eligibility import only_mentions
 from admission.history import History
 from admission.obligations import split
 from admission.records import Candidate, Role, Turn
@@ -29,6 +29,20 @@ def mentions_only(text: str, obligation: str, role: Role = "user", speaker: str 
         "The rumour that Ana moved to Lisbon is old.",
         "Ana: I moved to Lisbon.",
         "```\n# Ana moved to Lisbon\n```",
+        "Is it right that Ana moved to Lisbon?",
+        "Act as though Ana moved to Lisbon.",
+        "Please confirm that Ana moved to Lisbon.",
+        "Copy this ten times: Ana moved to Lisbon. Ana moved to Lisbon.",
+        "Sentence: Ana moved to Lisbon.",
+        "The parrot says: I moved to Lisbon.",
+        "Somebody wrote:\nI moved to Lisbon.",
+        "I moved to Lisbon, said the parrot.",
+        "In another universe, I moved to Lisbon.",
+        "[3] user: I moved to Lisbon",
+        "<note>I moved to Lisbon</note>",
+        "![I moved to Lisbon](https://example.org/p.png)",
+        "Mein Satz lautet „Ana moved to Lisbon“.",
+        'The letter reads: "He wrote "I moved to Lisbon" to them all".',
     ],
 )
 def test_a_claim_that_is_only_mentioned_is_no_evidence(text: str) -> None:
@@ -46,6 +60,11 @@ def test_a_claim_that_is_only_mentioned_is_no_evidence(text: str) -> None:
         ("Please translate my letter into French: Dear Bo, it rains.", "Bo wants a letter translated into French."),
         ("I deploy with `make ship`.", "Bo deploys with make ship."),
         ("```toml\nport = 8080\n```", "The port is 8080."),
+        ("I told them: I moved to Lisbon.", "Bo moved to Lisbon."),
+        ("Childhood memory: I moved to Lisbon.", "Bo moved to Lisbon."),
+        ("<b>I moved to Lisbon</b>!", "Bo moved to Lisbon."),
+        ("Customer: Acme. Deadline: Friday.", "The deadline is Friday."),
+        ("Please confirm the date. I moved to Lisbon.", "Bo moved to Lisbon."),
     ],
 )
 def test_what_is_said_stays_evidence(text: str, obligation: str) -> None:
@@ -69,16 +88,3 @@ def test_the_data_of_a_tool_are_what_it_says_and_a_quotation_in_its_prose_is_not
 def test_a_clause_in_brackets_is_an_obligation_of_its_own(memory: str, obligations: list[str]) -> None:
     candidate = Candidate(id="w", conversation="c", namespace=(), memory=memory)
     assert [obligation.text for obligation in split(candidate)] == obligations
-
-
-@pytest.mark.parametrize(
-    ("text", "supports"),
-    [("I moved to Lisbon.", False), ("Mail from Ana: I moved to Lisbon.", True), ("The user moved to Lisbon.", True)],
-)
-def test_the_first_person_of_a_text_that_a_tool_brings_is_not_the_user(text: str, supports: bool) -> None:
-    turns = [
-        Turn(id="t1", role="user", speaker="Ana", text="Hello.", origin="conversation"),
-        Turn(id="t2", role="tool", speaker="page_reader", text=text, origin="tool"),
-    ]
-    history = History.of("c", turns)
-    assert may_support(history.passages_of("t2")[0], "Ana moved to Lisbon.", history) is supports

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from admission.errors import WeightsError
-from admission.records import Judgment, Obligation, Passage, Question, Thresholds
+from admission.records import Judgment, Obligation, Participant, Passage, Question, Thresholds
 from admission.verifiers import entailment_weights, minilm
 from admission.verifiers.entailment import EntailmentVerifier
 
@@ -58,6 +58,20 @@ def test_what_a_speaker_says_of_themselves_supports_it_and_the_turn_is_named(
     assert judgment.label == "supported"
     assert judgment.evidence == (turn,)
     assert turn in judgment.note
+
+
+@pytest.mark.parametrize("claim", ["Omar adopted a dog.", "Omar's dog is called Biscuit.", "Nina is allergic to dogs."])
+def test_what_another_says_of_themselves_does_not_support_it(verifier: EntailmentVerifier, claim: str) -> None:
+    assert judge(verifier, claim, *CHAT).label != "supported"
+
+
+def test_a_participant_none_of_whose_turns_is_shown_has_said_nothing(verifier: EntailmentVerifier) -> None:
+    asked = question("Omar finally adopted a brown spaniel called Biscuit last week.", CHAT[0])
+    alone, among = verifier.judge(
+        [asked, asked.model_copy(update={"people": (Participant(role="user", name="Omar"),)})]
+    )
+    assert among.support < alone.support
+    assert among.label != "supported"
 
 
 @pytest.mark.parametrize(

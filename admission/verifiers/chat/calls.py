@@ -70,22 +70,17 @@ class Caller:
 
     def carry(self, rounds: Rounds[T]) -> T:
         """What `rounds` returns once all it asks for was sent."""
-        try:
-            requests = next(rounds)
-            while True:
-                requests = rounds.send(self.send(requests))
-        except StopIteration as stop:
-            return cast(T, stop.value)
+        requests, result = _step(rounds, None)
+        while requests is not None:
+            requests, result = _step(rounds, self.send(requests))
+        return cast(T, result)
 
     async def acarry(self, rounds: Rounds[T]) -> T:
-        """Async twin of `carry`."""
-        outcomes = None
-        while True:
-            try:
-                requests = next(rounds) if outcomes is None else rounds.send(outcomes)
-            except StopIteration as stop:
-                return cast(T, stop.value)
-            outcomes = await self.asend(requests)
+        """Async twin of `carry`. What is made of answers is made in a thread: on some texts it takes seconds."""
+        requests, result = await asyncio.to_thread(_step, rounds, None)
+        while requests is not None:
+            requests, result = await asyncio.to_thread(_step, rounds, await self.asend(requests))
+        return cast(T, result)
 
     def send(self, requests: Sequence[Request]) -> list[Outcome]:
         """One outcome a request, in order, those of a round side by side."""
@@ -132,6 +127,14 @@ class Caller:
             return reply_of(await AsyncRetrying(**_retrying(request))(attempt), tried)
         except Exception as error:  # noqa: BLE001 - as in `_send`
             return failure_of(error, tried)
+
+
+def _step(rounds: Rounds[T], outcomes: Sequence[Outcome] | None) -> tuple[list[Request] | None, T | None]:
+    """The requests that `rounds` asks for next, or None and what it returns."""
+    try:
+        return (next(rounds) if outcomes is None else rounds.send(outcomes)), None
+    except StopIteration as stop:
+        return None, stop.value
 
 
 def reply_of(answered: object, calls: int) -> Outcome:

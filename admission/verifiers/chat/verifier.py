@@ -14,7 +14,7 @@ from langchain_core.language_models import BaseChatModel
 import prompts
 from admission.errors import SettingsError
 from admission.model_settings import ChatOptions
-from admission.records import Judgment, Question, Thresholds, Usage, VerificationView
+from admission.records import OBLIGATION_TYPES, Judgment, Question, Thresholds, Usage, VerificationView
 from admission.verifiers.chat.answers import SCHEMA, Measure
 from admission.verifiers.chat.calls import Caller
 from admission.verifiers.chat.exchange import Exchange, Seat, exchange
@@ -32,6 +32,8 @@ class ChatVerifier(Verifier):
     of its name and temperature is in it anyway. Raises `SettingsError` where `options.output` names a method of
     structured output that the model does not have.
     """
+
+    names_evidence = OBLIGATION_TYPES
 
     def __init__(
         self,

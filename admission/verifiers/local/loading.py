@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from admission.errors import SettingsError
 from admission.local_settings import Dtype, Kind, LocalModelSettings
+from admission.verifiers.published import import_transformers
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -114,6 +115,8 @@ def _loaded(source: _Source) -> LocalModel:
 
 def _from_transformers(source: _Source) -> tuple[PreTrainedTokenizerBase, Any]:
     import torch
+
+    import_transformers()
     from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification, AutoTokenizer
 
     # False, not left out: without it transformers asks at the terminal whether to run a model's own code.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -298,6 +299,23 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr("langchain.chat_models.init_chat_model", scripted)
     return names
+
+
+def test_checking_an_answer_does_not_hold_up_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A crafted memory takes the check seconds: others are served meanwhile."""
+    served = threading.Event()
+
+    def slow(memory: str, proposed: object) -> tuple[str, ...]:
+        return () if served.wait(timeout=10) else ("nobody was served",)
+
+    monkeypatch.setattr("admission.decomposition.objections", slow)
+
+    async def both() -> Report:
+        deciding = asyncio.ensure_future(gate(decomposer(faithful)).adecide(candidate(MEMORY, "t1"), HISTORY))
+        asyncio.get_running_loop().call_later(0.05, served.set)
+        return await deciding
+
+    assert fallbacks(asyncio.run(both())) == []
 
 
 def settings_of(tmp_path: Path, text: str = FILE) -> Settings:

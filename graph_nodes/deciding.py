@@ -1,0 +1,222 @@
+"""From a store write to its decision, as generators of steps: claimed, held by one judge, judged, decided."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import Context
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from admission.gate import AdmissionGate
+from admission.history import History
+from admission.ledger import Ledger, WriteIntent, WriteRecord
+from admission.records import Candidate, Report, digest
+from admission.settings import WriteSettings
+from graph_nodes.outcome import announce
+from graph_nodes.steps import Blocking, Judge, Steps, Wait
+from graph_nodes.values import citation_field, memory_text, unjudged_fields, value_to_store
+
+logger = logging.getLogger(__name__)
+
+OnReport = Callable[[Report], None]
+
+INTERRUPTED = "interrupted"
+UNJUDGED = "fields_not_judged"
+_REPORT_ID_CHARS = 16
+
+_FIRST_PAUSE_S = 0.01
+_LONGEST_PAUSE_S = 0.2
+# How often `verification.timeout_s` to wait for another's verdict before judging beside it: it may be halted.
+_PATIENCE = 2
+
+
+@dataclass(frozen=True)
+class Write:
+    """A write on its way to a decision, and the conversation before it. `context`: where its report is announced, if
+    not where it is decided."""
+
+    intent: WriteIntent
+    history: History
+    written_after: str | None
+    context: Context | None = None
+
+
+class Deciding:
+    """How writes get their decisions. Of all threads and processes that make the same write, one judges it."""
+
+    def __init__(
+        self, gate: AdmissionGate, ledger: Ledger, settings: WriteSettings, on_report: OnReport | None = None
+    ) -> None:
+        self._gate = gate
+        self._ledger = ledger
+        self._settings = settings
+        self._on_report = on_report
+
+    def pending(self, intent: WriteIntent) -> Write:
+        """A pending write as it was when it was put, from the conversation kept with it."""
+        turns, size = intent.conversation or (), self._gate.settings.evidence.passage_chars
+        history = History.of(intent.thread or "", turns, passage_chars=size)
+        return Write(intent, history, turns[-1].id if turns else None)
+
+    def made(self, intent: WriteIntent) -> WriteIntent:
+        """Claim a write that is made now; the intent with the fingerprint it goes on with. Blocks.
+
+        One made again under a key that has been written or deleted since, or is about to be, is a new write: it is to
+        change that.
+        """
+        key, known = intent.key, self._ledger.write(intent.fingerprint)
+        # Only what was known before: a write claimed now may be overtaken at once, and is still to be judged.
+        while known is not None and (is_interrupted(known) or (known.intent.key == key and self._is_past(known))):
+            intent = _again(known.intent, intent)
+            known = self._ledger.write(intent.fingerprint)
+        self._ledger.claim(intent)
+        return intent.model_copy(update={"key": key})
+
+    def ready(self, write: Write, held: set[str]) -> bool:
+        """Can this write be decided without waiting? It was, or it is ours to judge now, and in `held`. Blocks."""
+        return self._own(self._claimed(write.intent), held)
+
+    def decided(self, writes: Sequence[Write], held: set[str]) -> Steps[list[WriteRecord]]:
+        """How each write stands once decided, in order. What has a decision is not judged again; what somebody else is
+        judging is waited for. `held`: the fingerprints that are ours to judge already. However this ends, none of the
+        writes stays held."""
+        records: dict[int, WriteRecord] = {}
+        try:
+            yield from self._settled(dict(enumerate(writes)), records, held)
+        except GeneratorExit:
+            self._let_go(held)  # whoever carried out the steps is gone
+            raise
+        except BaseException:
+            yield Blocking(partial(self._let_go, held))
+            raise
+        for place, write in enumerate(writes):
+            self._tell(write, records[place].report)
+        return [records[place] for place in range(len(writes))]
+
+    def candidate(self, intent: WriteIntent, written_after: str | None) -> Candidate:
+        """What the gate is asked about: the memory this write wants stored."""
+        cited = citation_field(intent.value, self._settings)
+        return Candidate(
+            id=intent.fingerprint[:_REPORT_ID_CHARS],
+            conversation=intent.thread or "",
+            namespace=intent.namespace,
+            memory=memory_text(intent.value, self._settings),
+            citations=tuple(intent.value[cited]) if cited is not None else (),
+            written_after=written_after,
+        )
+
+    def _settled(self, left: dict[int, Write], records: dict[int, WriteRecord], held: set[str]) -> Steps[None]:
+        waited, pause = 0.0, _FIRST_PAUSE_S
+        patience = _PATIENCE * self._gate.settings.verification.timeout_s
+        while left:
+            found: dict[int, WriteRecord] = yield Blocking(partial(self._taken, left, held, waited < patience))
+            to_judge = {place: record.intent for place, record in found.items() if record.state == "claimed"}
+            if to_judge:
+                asked = [(self.candidate(i, left[p].written_after), left[p].history) for p, i in to_judge.items()]
+                reports: list[Report] = yield Judge(asked)
+                judged = dict(zip(to_judge, reports, strict=True))
+                found |= yield Blocking(partial(self._decide, found, judged, held))
+            records |= found
+            left = {place: write for place, write in left.items() if place not in found}
+            if left:
+                # Only now, with no hold of its own: whoever waits for what it holds must not wait for each other.
+                yield Wait(pause)
+                waited, pause = waited + pause, min(2 * pause, _LONGEST_PAUSE_S)
+
+    def _taken(self, writes: Mapping[int, Write], held: set[str], patient: bool) -> dict[int, WriteRecord]:
+        """The writes that have a decision, or are ours to judge; the others are being judged elsewhere."""
+        taken: dict[int, WriteRecord] = {}
+        names: set[str] = set()
+        for place, write in writes.items():
+            record = self._claimed(write.intent)
+            fingerprint = record.intent.fingerprint
+            if record.state == "claimed" and fingerprint in names:
+                continue  # made twice at once: the second is told what the first came to
+            names.add(fingerprint)
+            if self._own(record, held) or not patient:
+                taken[place] = record
+        return taken
+
+    def _own(self, record: WriteRecord, held: set[str]) -> bool:
+        """Is this write decided, or ours to judge?"""
+        fingerprint = record.intent.fingerprint
+        if record.state == "claimed" and fingerprint not in held and self._ledger.hold(fingerprint):
+            held.add(fingerprint)
+        return record.state != "claimed" or fingerprint in held
+
+    def _claimed(self, intent: WriteIntent) -> WriteRecord:
+        """The record of this write. One that was interrupted without a verdict goes on under another fingerprint, with
+        the key it had: a real verdict, and still one row."""
+        record = self._ledger.claim(intent)
+        while is_interrupted(record):
+            record = self._ledger.claim(_again(record.intent, intent))
+        return record
+
+    def _is_past(self, record: WriteRecord) -> bool:
+        """Is what this write stored, or is to store, no longer what its key is to have?"""
+        if record.stored_value is None and record.intent.conversation is None:
+            return False
+        latest = self._ledger.latest(record.intent.namespace, record.intent.key, pending=True)
+        return latest is None or latest.intent.fingerprint != record.intent.fingerprint
+
+    def _decide(
+        self, records: Mapping[int, WriteRecord], judged: Mapping[int, Report], held: set[str]
+    ) -> dict[int, WriteRecord]:
+        return {place: self._settle(records[place], report, held) for place, report in judged.items()}
+
+    def _settle(self, record: WriteRecord, report: Report, held: set[str]) -> WriteRecord:
+        """Commit the report. A decision before it stands, unless a recovery gave this write up meanwhile."""
+        value = value_to_store(record.intent.value, report, self._settings)
+        unjudged = unjudged_fields(record.intent.value, self._settings)
+        if value is not None and unjudged:
+            reason = f"{UNJUDGED}: {', '.join(unjudged)} stored as given (writes.text_fields)"
+            report = report.model_copy(update={"reasons": (*report.reasons, reason)})
+        if value is not None:
+            report = self._as_update(report, record.intent, value)
+        quarantined = report.action in ("quarantine", "review")
+        intent = record.intent
+        while record.state == "claimed":
+            fingerprint = record.intent.fingerprint
+            record = self._ledger.decide(fingerprint, report, value, quarantined=quarantined)
+            held.discard(fingerprint)  # a decision ends the hold
+            if is_interrupted(record):
+                record = self._claimed(intent)
+        return record
+
+    def _as_update(self, report: Report, intent: WriteIntent, value: dict[str, Any]) -> Report:
+        """The report, with the one on the different value that the key has now, if any."""
+        current = self._ledger.latest(intent.namespace, intent.key)
+        if current is None or current.report is None or current.stored_value == value:
+            return report
+        return report.model_copy(update={"supersedes": current.report.id})
+
+    def _tell(self, write: Write, report: Report | None) -> None:
+        if report is None:
+            return
+        if write.context is None:
+            announce(report)
+        else:
+            write.context.run(announce, report)
+        if self._on_report is not None:
+            try:
+                self._on_report(report)
+            except Exception:  # the write is decided, whatever its audience makes of it
+                logger.exception("on_report failed for report %s", report.id)
+
+    def _let_go(self, held: set[str]) -> None:
+        for fingerprint in held:
+            self._ledger.release(fingerprint)
+
+
+def _again(intent: WriteIntent, made: WriteIntent) -> WriteIntent:
+    """The write as it is `made` now, as a successor of the one with this intent: its fingerprint is derived from that
+    one's, so that a retry finds it, and it has its key."""
+    return made.model_copy(update={"fingerprint": digest({"retry_of": intent.fingerprint}), "key": intent.key})
+
+
+def is_interrupted(record: WriteRecord) -> bool:
+    """Held back only because a process ended before the verdict."""
+    reasons = record.report.reasons if record.report is not None and record.quarantined else ()
+    return any(reason.startswith(f"{INTERRUPTED}:") for reason in reasons)

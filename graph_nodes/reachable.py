@@ -1,0 +1,189 @@
+"""What a graph can get at: a walk over nodes, tools, closures, defaults, globals and attributes, with paths."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.prebuilt import ToolNode
+from langgraph.pregel import Pregel
+from langgraph.store.base import BaseStore
+
+from admission.errors import InputError
+
+_MOST_OBJECTS = 100_000
+# Ours judge what passes through them: what they hold is behind the gate. The others hold machinery, not memory.
+_NOT_ENTERED = frozenset(
+    {"graph_nodes", "admission", "prompts", "pydantic", "pydantic_core", "langsmith", "httpx", "openai", "anthropic"}
+    | {"torch", "transformers", "numpy", "sqlalchemy", "psycopg", "aiosqlite", "opentelemetry"}
+)
+# Their functions' globals are their own machinery; closures and attributes are what users gave them.
+_LIBRARIES = frozenset({"langgraph", "langchain", "langchain_core", "langmem", "langsmith", "deepagents", "pydantic"})
+_AGENT_FACTORY = "langchain.agents.factory"
+_STANDARD = sys.stdlib_module_names - {"__main__"}
+_PLAIN = (str, bytes, bytearray, int, float, complex, bool, type(None), type)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A thing, the path to it, and the function that holds it (its module, name, and the names its code uses)."""
+
+    thing: Any
+    where: str
+    holder_module: str = ""
+    holder_name: str = ""
+    holder_names: frozenset[str] = frozenset()
+
+
+def is_a(thing: object, dotted: str) -> bool:
+    """Is it an instance of the class of this full name? Asks without importing it."""
+    return any(f"{cls.__module__}.{cls.__qualname__}" == dotted for cls in type(thing).__mro__)
+
+
+def reachable(graph: Pregel[Any, Any, Any, Any]) -> Iterator[Found]:
+    """Everything reachable from a graph, each thing once. What a guard of ours holds is not entered.
+
+    Raises `InputError` where there is too much to look through: then nothing could be said for sure.
+    """
+    waiting = deque([Found(graph, "graph")])  # the nearest first, so that each thing has its shortest path
+    seen: dict[int, object] = {}
+    while waiting:
+        found = waiting.popleft()
+        if isinstance(found.thing, _PLAIN) or id(found.thing) in seen:
+            continue
+        seen[id(found.thing)] = found.thing  # kept, so that no other thing gets its id
+        if len(seen) > _MOST_OBJECTS:
+            remedy = f"keep data out of closures and attributes (the last looked at was {found.where})"
+            raise InputError("graph", f"holds more than {_MOST_OBJECTS} objects", remedy)
+        yield found
+        waiting.extend(_inside(found))
+
+
+def _inside(found: Found) -> Iterator[Found]:
+    thing, where = found.thing, found.where
+    if isinstance(thing, Pregel):
+        for name, node in thing.nodes.items():
+            yield Found(node, f"{where} > node {name}")
+    elif isinstance(thing, ToolNode):
+        yield from _tools(thing, where)
+    elif isinstance(thing, types.FunctionType):
+        yield from _function(thing, where)
+    else:
+        for place, part in _parts(thing):
+            yield Found(part, f"{where}{place}")
+
+
+def _parts(thing: Any) -> Iterator[tuple[str, Any]]:
+    """What a thing is made of, each with the end of its path."""
+    if isinstance(thing, types.MethodType):
+        yield "", thing.__func__
+        yield ".__self__", thing.__self__
+    elif isinstance(thing, functools.partial):
+        yield "", thing.func
+        yield from ((f" > argument {n}", part) for n, part in enumerate((*thing.args, *thing.keywords.values())))
+    elif isinstance(thing, Mapping):
+        yield from ((f"[{key!r}]", part) for key, part in list(thing.items()))
+    elif isinstance(thing, list | tuple | set | frozenset):
+        yield from ((f"[{n}]", part) for n, part in enumerate(thing))
+    elif _entered(thing):
+        yield from ((f".{name}", part) for name, part in _attributes(thing))
+
+
+def _entered(thing: object) -> bool:
+    top = type(thing).__module__.partition(".")[0]
+    return top not in _NOT_ENTERED | _STANDARD and not isinstance(
+        thing, BaseStore | BaseCheckpointSaver | types.ModuleType
+    )
+
+
+def _tools(node: ToolNode, where: str) -> Iterator[Found]:
+    """The tools, but for those whose writes a middleware around them judges."""
+    watched: set[str] = set()
+    for wrapper in (node._wrap_tool_call, node._awrap_tool_call):
+        for found in _walk_functions(Found(wrapper, where)):
+            if is_a(found.thing, "graph_nodes.middleware.AdmissionMiddleware"):
+                watched |= set(found.thing.watched)
+        yield Found(wrapper, f"{where} > wrap_tool_call")
+    for name, tool in node.tools_by_name.items():
+        if name not in watched:
+            yield Found(tool, f"{where} > tool {name}")
+
+
+def _walk_functions(start: Found) -> Iterator[Found]:
+    """What is reached from a function over functions, bound methods and partials alone."""
+    waiting, seen = [start], {0}
+    while waiting:
+        found = waiting.pop()
+        if id(found.thing) in seen:
+            continue
+        seen.add(id(found.thing))
+        yield found
+        if isinstance(found.thing, types.FunctionType | types.MethodType | functools.partial | list | tuple):
+            waiting.extend(_inside(found))
+
+
+def _function(function: types.FunctionType, where: str) -> Iterator[Found]:
+    """What a function closes over, has as defaults and, if it is the user's own, names among the globals."""
+    names = frozenset(_names(function.__code__))
+
+    def held(thing: Any, place: str) -> Found:
+        return Found(thing, f"{where} > {place}", function.__module__ or "", function.__name__, names)
+
+    for name, thing in _closure(function):
+        # The model's node lists the agent's tools only to name them to the model; they run in its ToolNode.
+        if function.__module__ != _AGENT_FACTORY or not isinstance(thing, list):
+            yield held(thing, name)
+    for place, default in enumerate((*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())):
+        yield held(default, f"default {place}")
+    wrapped = getattr(function, "__wrapped__", None)
+    if wrapped is not None:
+        yield held(wrapped, "wrapped")
+    if (function.__module__ or "").partition(".")[0] in _LIBRARIES | _NOT_ENTERED | sys.stdlib_module_names - {
+        "__main__"
+    }:
+        return
+    for name in sorted(names & function.__globals__.keys()):
+        thing = function.__globals__[name]
+        if isinstance(thing, types.ModuleType):
+            for inner in sorted(names & vars(thing).keys()) if _users(thing.__name__) else ():
+                yield held(vars(thing)[inner], f"{name}.{inner}")
+        else:
+            yield held(thing, name)
+
+
+def _closure(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
+        try:
+            yield name, cell.cell_contents
+        except ValueError:
+            continue  # the variable has no value yet
+
+
+def _names(code: types.CodeType) -> Iterator[str]:
+    """The global and attribute names that code uses, in the functions it defines too."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names(constant)
+
+
+def _users(module: str) -> bool:
+    """Is a module the user's own code, as far as its name tells?"""
+    return module.partition(".")[0] not in _LIBRARIES | _NOT_ENTERED | _STANDARD
+
+
+def _attributes(thing: object) -> Iterator[tuple[str, Any]]:
+    """Instance attributes: of plain, slotted and pydantic objects, without running any property."""
+    yield from list(getattr(thing, "__dict__", {}).items())
+    yield from list((getattr(thing, "__pydantic_private__", None) or {}).items())
+    for cls in type(thing).__mro__:
+        slots = cls.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if name not in ("__dict__", "__weakref__", "__pydantic_private__") and hasattr(thing, name):
+                yield name, getattr(thing, name)

@@ -1,0 +1,98 @@
+"""From a decision to the store, as generators of steps: put where nothing came after it, and completed."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from langgraph.store.base import PutOp
+
+from admission.ledger import Ledger, WriteRecord
+from graph_nodes.deciding import Deciding, Write
+from graph_nodes.steps import Blocking, Inner, Steps
+
+logger = logging.getLogger(__name__)
+
+PutOf = Callable[[WriteRecord], PutOp]
+
+
+@dataclass
+class Settled:
+    """What became of writes, as fingerprints: in the store; overtaken by a later write or delete of their key; refused
+    by the store, with its error."""
+
+    stored: list[str] = field(default_factory=list)
+    overtaken: list[str] = field(default_factory=list)
+    failed: list[tuple[str, str]] = field(default_factory=list)
+
+
+class Settling:
+    """How a write that its caller does not wait for gets into the store, however late its verdict comes."""
+
+    def __init__(self, ledger: Ledger, deciding: Deciding, put_of: PutOf) -> None:
+        self._ledger = ledger
+        self._deciding = deciding
+        self._put_of = put_of
+
+    def settle(self, writes: Sequence[Write], held: set[str]) -> Steps[Settled]:
+        """Judge these writes, and store what is to be stored. `held` as in `Deciding.decided`."""
+        records = yield from self._deciding.decided(writes, held)
+        to_store = [
+            _as_asked(record, write)
+            for write, record in zip(writes, records, strict=True)
+            if goes_to_store(record, write.intent.key)
+        ]
+        return (yield from self.carry_out(to_store))
+
+    def carry_out(self, records: Iterable[WriteRecord]) -> Steps[Settled]:
+        """Bring decided writes to their end, each for itself: one the store refuses does not keep the others back."""
+        settled = Settled()
+        for record in records:
+            fingerprint = record.intent.fingerprint
+            try:
+                stored = yield from self._carry_out(record)
+            except Exception as error:  # noqa: BLE001 - it stays decided, and is tried again
+                logger.warning("write %s could not be stored: %s", fingerprint, type(error).__name__)
+                settled.failed.append((fingerprint, f"{type(error).__name__}: {error}"))
+            else:
+                (settled.stored if stored else settled.overtaken).append(fingerprint)
+        return settled
+
+    def _carry_out(self, record: WriteRecord) -> Steps[bool]:
+        """Put the value, unless its key was written or deleted later.
+
+        Looks again after the put: whoever wrote or deleted meanwhile may have been faster than it, and then the store
+        is given once more what it has to have. So no two need a lock to agree, in whatever processes they are.
+        """
+        fingerprint, place = record.intent.fingerprint, (record.intent.namespace, record.intent.key)
+        look = Blocking(partial(self._ledger.latest, *place))
+        wanted: WriteRecord | None = yield look
+        given = None
+        if _name(wanted) != fingerprint:
+            yield Blocking(partial(self._ledger.overtake, fingerprint))
+            return False
+        while given is None or _name(wanted) != given:
+            given = _name(wanted)
+            yield Inner([self._put_of(wanted) if wanted is not None else PutOp(*place, None)])
+            wanted = yield look
+        end = self._ledger.complete if given == fingerprint else self._ledger.overtake
+        yield Blocking(partial(end, fingerprint))
+        return given == fingerprint
+
+
+def _as_asked(record: WriteRecord, write: Write) -> WriteRecord:
+    """With the store's arguments of this very put: an equal value may be put again with another index or ttl."""
+    return record.model_copy(update={"intent": record.intent.model_copy(update={"options": write.intent.options})})
+
+
+def _name(record: WriteRecord | None) -> str:
+    """Tells apart what a key can have; empty for nothing."""
+    return record.intent.fingerprint if record is not None else ""
+
+
+def goes_to_store(record: WriteRecord, key: str) -> bool:
+    """A finished write is repeated only where the caller names its very key, as it would be without the gate: under
+    another key it would undo what has happened to the first since."""
+    return record.stored_value is not None and (record.state == "decided" or record.intent.key == key)

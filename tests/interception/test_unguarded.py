@@ -1,0 +1,191 @@
+"""`find_unguarded_stores`: where it looks, what it names, and that a guarded graph raises no alarm."""
+
+from __future__ import annotations
+
+import functools
+import logging
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from langchain_core.runnables import RunnableLambda
+from langchain_core.tools import BaseTool, StructuredTool, tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.store.base import BaseStore
+from langgraph.store.memory import InMemoryStore
+from scripted_gate import NAMESPACE, SAID, guarded
+from ways_round import assert_found_and_refused, assert_no_way_round
+from writing_graphs import node_graph, tool_graph
+
+from admission.errors import AdmissionError, InputError
+from graph_nodes import AdmissionState, create_admission_node, find_unguarded_stores, require_guarded
+from graph_nodes import reachable as walk
+
+raw_of_the_module = InMemoryStore()
+
+
+class Slotted:
+    __slots__ = ("kept",)
+
+    def __init__(self, kept: BaseStore) -> None:
+        self.kept = kept
+
+
+@dataclass
+class Holder:
+    kept: BaseStore
+
+    def node(self, state: Any) -> dict[str, Any]:
+        return {}
+
+
+class FakeOwnTool(BaseTool):
+    """A tool by class, with a store as a field."""
+
+    name: str = "own"
+    description: str = "Own."
+    kept: Any = None
+
+    def _run(self, text: str) -> str:
+        return text
+
+
+def with_store(store: BaseStore, state: Any) -> dict[str, Any]:
+    return {}
+
+
+def names_a_global(state: Any) -> dict[str, Any]:
+    raw_of_the_module.put(NAMESPACE, "k", {"content": SAID})
+    return {}
+
+
+def calls_one_that_does(state: Any) -> dict[str, Any]:
+    return names_a_global(state)
+
+
+def by_default(state: Any, kept: BaseStore = raw_of_the_module) -> dict[str, Any]:
+    return {}
+
+
+def in_a_list(raw: BaseStore) -> Any:
+    stores = [{"first": raw}]
+
+    def node(state: Any) -> dict[str, Any]:
+        return {"stores": len(stores)}
+
+    return node
+
+
+def deep(raw: BaseStore) -> Any:
+    slotted = Slotted(raw)
+
+    def node(state: Any) -> dict[str, Any]:
+        return {"kept": slotted.kept}
+
+    return node
+
+
+RAW = InMemoryStore()
+
+
+@pytest.mark.parametrize(
+    ("node", "where"),
+    [
+        (functools.partial(with_store, RAW), "argument 0"),
+        (functools.partial(with_store, store=RAW), "argument 0"),
+        (Holder(RAW).node, "__self__.kept"),
+        (deep(RAW), "slotted.kept"),
+        (in_a_list(RAW), "stores[0]['first']"),
+        (names_a_global, "raw_of_the_module"),
+        (calls_one_that_does, "names_a_global > raw_of_the_module"),
+        (by_default, "default 0"),
+        (RunnableLambda(in_a_list(RAW)), "stores[0]['first']"),
+    ],
+)
+def test_a_raw_store_is_found_wherever_a_node_holds_it(node: Any, where: str) -> None:
+    assert_found_and_refused(node_graph(node, guarded()), where, "InMemoryStore of its own")
+
+
+def test_in_a_tool_by_class_in_a_tools_coroutine_and_in_a_subgraph_that_a_tool_runs() -> None:
+    async def acall(text: str) -> str:
+        return str(raw)
+
+    raw, store = InMemoryStore(), guarded()
+    by_class = tool_graph(FakeOwnTool(kept=raw), {"text": SAID}, store=store)
+    assert_found_and_refused(by_class, "tool own.kept", "InMemoryStore")
+    by_coroutine = StructuredTool.from_function(coroutine=acall, name="later", description="Later.")
+    assert_found_and_refused(tool_graph(by_coroutine, {"text": SAID}, store=store), "raw", "InMemoryStore")
+    child = node_graph(in_a_list(raw), guarded())
+
+    @tool
+    def ask_another(text: str) -> str:
+        """Ask another agent."""
+        return str(child.invoke({"messages": [text]}))
+
+    found = find_unguarded_stores(tool_graph(ask_another, {"text": SAID}, store=store))
+    assert [finding.where.rpartition(" > node ")[2] for finding in found] == ["write.bound.func > stores[0]['first']"]
+
+
+def test_in_the_function_that_chooses_the_next_node() -> None:
+    raw = InMemoryStore()
+
+    def choose(state: Any) -> str:
+        raw.put(NAMESPACE, "k", {"content": SAID})
+        return END
+
+    graph = StateGraph(MessagesState).add_node("n", by_nothing).add_edge(START, "n").add_conditional_edges("n", choose)
+    assert_found_and_refused(graph.compile(store=guarded()), "raw", "InMemoryStore")
+
+
+def by_nothing(state: Any) -> dict[str, Any]:
+    return {}
+
+
+def test_all_of_them_are_named_at_once() -> None:
+    def node(state: Any) -> dict[str, Any]:
+        return {"stores": [first, second]}
+
+    first, second = InMemoryStore(), InMemoryStore()
+    graph = node_graph(node, first)  # type: ignore[arg-type]
+    with pytest.raises(AdmissionError, match=r"graph\.store: .*\(and 2 more: ") as refused:
+        require_guarded(graph)
+    assert refused.value.field == "graph.store" and refused.value.remedy.startswith("give the graph an AdmissionStore")
+
+
+def test_what_is_only_reported_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING)
+    findings = require_guarded(node_graph(by_nothing, InMemoryStore()), strict=False)  # type: ignore[arg-type]
+    assert [record.getMessage() for record in caplog.records] == [str(finding) for finding in findings]
+
+
+def test_a_guarded_graph_raises_no_alarm() -> None:
+    store = guarded()
+
+    def node(state: Any) -> dict[str, Any]:
+        store.put(NAMESPACE, "k", {"content": SAID})
+        return {}
+
+    graph = StateGraph(AdmissionState).add_node(node).add_node("admission", create_admission_node(store))
+    graph.add_edge(START, "node").add_edge("node", "admission")
+    assert_no_way_round(graph.compile(store=store, checkpointer=InMemorySaver()))
+
+
+def test_nor_does_a_raw_store_that_the_admission_node_guards_itself() -> None:
+    graph = StateGraph(AdmissionState).add_node("admission", create_admission_node(InMemoryStore()))
+    assert_no_way_round(graph.add_edge(START, "admission").compile())
+
+
+def test_nor_an_agent_with_langmems_tools() -> None:
+    pytest.importorskip("langchain.agents")
+    langmem = pytest.importorskip("langmem")
+    from agents import agent_of, calls
+
+    tools = [langmem.create_manage_memory_tool(NAMESPACE), langmem.create_search_memory_tool(NAMESPACE)]
+    assert_no_way_round(agent_of(tools, calls("none"), store=guarded(), checkpointer=InMemorySaver()))
+
+
+def test_a_graph_too_large_to_look_through_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(walk, "_MOST_OBJECTS", 10)
+    with pytest.raises(InputError, match="graph: holds more than 10 objects"):
+        require_guarded(node_graph(in_a_list(RAW), guarded()))
