@@ -52,6 +52,7 @@ class Background:
         self._working = False
         self._failed = False
         self._closed = False
+        self._worker: threading.Thread | None = None
         self._changed = threading.Condition()
         _all.add(self)
         watch_queue(self, lambda queue: queue._count)
@@ -62,11 +63,14 @@ class Background:
         return self._count == 0 and not self._working
 
     def reserve(self, count: int) -> bool:
-        """Take room for so many writes; False while there is none. Raises `InputError` once closed."""
+        """Take room for so many writes; False while there is none. Raises `InputError` once closed.
+
+        The thread that makes the room (a put in `on_report`) gets it at once: it would wait for itself.
+        """
         with self._changed:
             if self._closed:
                 raise InputError("store", "is closed", "write before close(), or make another store")
-            if self._count and self._count + count > self._limit:
+            if self._count and self._count + count > self._limit and not self._is_worker():
                 return False
             self._count += count
             return True
@@ -82,25 +86,45 @@ class Background:
                 else:
                     self._others.append((write, now))
             if writes and not self._working:
-                threading.Thread(target=self._work, name="admission-writes", daemon=True).start()
+                self._worker = threading.Thread(target=self._work, name="admission-writes", daemon=True)
+                self._worker.start()
                 self._working = True
             self._changed.notify_all()
 
     def wait(self, timeout: float | None) -> bool:
-        """Wait until it is idle; False where that takes longer than `timeout` seconds."""
+        """Wait until idle; False where that takes longer than `timeout` seconds. `InputError` as `check_waiter`."""
+        self.check_waiter()
         with self._changed:
             return self._changed.wait_for(lambda: self.idle, timeout)
 
+    def check_waiter(self) -> None:
+        """Raises `InputError` on the thread that settles the writes (in `on_report`): it would wait for itself."""
+        if self._is_worker():
+            raise InputError(
+                "store",
+                "is flushed or closed in on_report, by the thread that settles what the flush waits for",
+                "flush or close after on_report has returned, from another thread",
+            )
+
+    def mark_failed(self) -> None:
+        """Something is open still that a later flush is to try again."""
+        with self._changed:
+            self._failed = True
+
     def take_failed(self) -> bool:
-        """Has anything failed since the last time this was asked?"""
+        """Has anything failed since the last time this was asked? Who asks tries again, or marks it again."""
         with self._changed:
             failed, self._failed = self._failed, False
             return failed
 
     def close(self) -> None:
-        """Take no more."""
+        """Take no more. `InputError` as `check_waiter`."""
+        self.check_waiter()
         with self._changed:
             self._closed = True
+
+    def _is_worker(self) -> bool:
+        return threading.current_thread() is self._worker
 
     def _work(self) -> None:
         while True:

@@ -15,6 +15,7 @@ from admission.ledger import Ledger, WriteIntent, WriteRecord
 from admission.records import Candidate, Report, digest
 from admission.settings import WriteSettings
 from graph_nodes.outcome import announce
+from graph_nodes.scope import is_outside_graph
 from graph_nodes.steps import Blocking, Judge, Steps, Wait
 from graph_nodes.values import citation_field, memory_text, unjudged_fields, value_to_store
 
@@ -63,16 +64,20 @@ class Deciding:
     def made(self, intent: WriteIntent) -> WriteIntent:
         """Claim a write that is made now; the intent with the fingerprint it goes on with. Blocks.
 
-        One made again under a key that has been written or deleted since, or is about to be, is a new write: it is to
-        change that.
+        One made again after its key has been written or deleted, or is about to be, is a new write: it is to change
+        that. Only a retried graph task, which names its keys anew, is not to undo under another key what came since.
         """
-        key, known = intent.key, self._ledger.write(intent.fingerprint)
+        made, known = intent, self._ledger.write(intent.fingerprint)
         # Only what was known before: a write claimed now may be overtaken at once, and is still to be judged.
-        while known is not None and (is_interrupted(known) or (known.intent.key == key and self._is_past(known))):
-            intent = _again(known.intent, intent)
-            known = self._ledger.write(intent.fingerprint)
+        while known is not None:
+            following = self._following(known, made)
+            if following is None and self._made_anew(known, made):
+                following = _again(known.intent, made, key=made.key)
+            if following is None:
+                break
+            intent, known = following, self._ledger.write(following.fingerprint)
         self._ledger.claim(intent)
-        return intent.model_copy(update={"key": key})
+        return intent.model_copy(update={"key": made.key})
 
     def ready(self, write: Write, held: set[str]) -> bool:
         """Can this write be decided without waiting? It was, or it is ours to judge now, and in `held`. Blocks."""
@@ -147,19 +152,42 @@ class Deciding:
         return record.state != "claimed" or fingerprint in held
 
     def _claimed(self, intent: WriteIntent) -> WriteRecord:
-        """The record of this write. One that was interrupted without a verdict goes on under another fingerprint, with
-        the key it had: a real verdict, and still one row."""
+        """The record of this write, or of what goes on in its place."""
         record = self._ledger.claim(intent)
-        while is_interrupted(record):
-            record = self._ledger.claim(_again(record.intent, intent))
+        while (following := self._following(record, intent)) is not None:
+            record = self._ledger.claim(following)
         return record
 
-    def _is_past(self, record: WriteRecord) -> bool:
-        """Is what this write stored, or is to store, no longer what its key is to have?"""
-        if record.stored_value is None and record.intent.conversation is None:
+    def _following(self, record: WriteRecord, made: WriteIntent) -> WriteIntent | None:
+        """What goes on in place of a write that was interrupted without a verdict: the write as it is made now, with
+        the key it had (a real verdict, and still one row), or what a review put there. None for a write that stands,
+        as one does that was rejected."""
+        if not _is_interrupted(record):
+            return None
+        reviews = self._ledger.reviews(record.intent.fingerprint)
+        if not reviews:
+            return _again(record.intent, made, key=record.intent.key)
+        successor: str | None = reviews[-1].body.get("successor")
+        if successor is None:
+            return None
+        return made.model_copy(update={"fingerprint": successor, "key": record.intent.key})
+
+    def _made_anew(self, known: WriteRecord, made: WriteIntent) -> bool:
+        """Is this no retry of the known write, but a new one that is to change what its key has now?"""
+        elsewhere = known.intent.key != made.key
+        if known.stored_value is None and known.intent.conversation is None:
             return False
-        latest = self._ledger.latest(record.intent.namespace, record.intent.key, pending=True)
-        return latest is None or latest.intent.fingerprint != record.intent.fingerprint
+        if elsewhere and not is_outside_graph(made.task):
+            return False
+        latest = self._latest(known.intent)
+        if latest is None or latest.intent.fingerprint != known.intent.fingerprint:
+            return True
+        # A retry that names its key anew names one that has nothing yet.
+        return elsewhere and self._latest(made) is not None
+
+    def _latest(self, intent: WriteIntent) -> WriteRecord | None:
+        """What the key of this write has, or is to have."""
+        return self._ledger.latest(intent.namespace, intent.key, pending=True)
 
     def _decide(
         self, records: Mapping[int, WriteRecord], judged: Mapping[int, Report], held: set[str]
@@ -181,7 +209,7 @@ class Deciding:
             fingerprint = record.intent.fingerprint
             record = self._ledger.decide(fingerprint, report, value, quarantined=quarantined)
             held.discard(fingerprint)  # a decision ends the hold
-            if is_interrupted(record):
+            if _is_interrupted(record):
                 record = self._claimed(intent)
         return record
 
@@ -202,21 +230,22 @@ class Deciding:
         if self._on_report is not None:
             try:
                 self._on_report(report)
-            except Exception:  # the write is decided, whatever its audience makes of it
-                logger.exception("on_report failed for report %s", report.id)
+            except Exception as error:  # noqa: BLE001 - the write is decided, whatever its audience makes of it
+                # Only its type: what the error says may quote the memory.
+                logger.error("on_report failed for report %s: %s", report.id, type(error).__name__)
 
     def _let_go(self, held: set[str]) -> None:
         for fingerprint in held:
             self._ledger.release(fingerprint)
 
 
-def _again(intent: WriteIntent, made: WriteIntent) -> WriteIntent:
+def _again(intent: WriteIntent, made: WriteIntent, *, key: str) -> WriteIntent:
     """The write as it is `made` now, as a successor of the one with this intent: its fingerprint is derived from that
-    one's, so that a retry finds it, and it has its key."""
-    return made.model_copy(update={"fingerprint": digest({"retry_of": intent.fingerprint}), "key": intent.key})
+    one's, so that a retry finds it."""
+    return made.model_copy(update={"fingerprint": digest({"retry_of": intent.fingerprint}), "key": key})
 
 
-def is_interrupted(record: WriteRecord) -> bool:
+def _is_interrupted(record: WriteRecord) -> bool:
     """Held back only because a process ended before the verdict."""
     reasons = record.report.reasons if record.report is not None and record.quarantined else ()
     return any(reason.startswith(f"{INTERRUPTED}:") for reason in reasons)

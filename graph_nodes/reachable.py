@@ -1,13 +1,15 @@
-"""What a graph can get at: a walk over nodes, tools, closures, defaults, globals and attributes, with paths."""
+"""What a graph can get at: a walk over nodes, tools, closures, globals, attributes and classes, with paths."""
 
 from __future__ import annotations
 
+import dis
 import functools
 import sys
 import types
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -27,18 +29,27 @@ _NOT_ENTERED = frozenset(
 _LIBRARIES = frozenset({"langgraph", "langchain", "langchain_core", "langmem", "langsmith", "deepagents", "pydantic"})
 _AGENT_FACTORY = "langchain.agents.factory"
 _STANDARD = sys.stdlib_module_names - {"__main__"}
-_PLAIN = (str, bytes, bytearray, int, float, complex, bool, type(None), type)
+_PLAIN = (str, bytes, bytearray, int, float, complex, bool, type(None))
+# The methods of installed packages' classes are machinery too, and lead to far too much to look through.
+_INSTALLED = frozenset({"site-packages", "dist-packages"})
+_CALLED_BY_LIBRARIES = frozenset({"_run", "_arun", "invoke", "ainvoke"})
+# Not followed: that is where a raw store gets its guard.
+_CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__", "__init_subclass__"})
+_NOT_LOOKED_INTO = (BaseStore, BaseCheckpointSaver)
+_READ_GLOBALS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"})
 
 
 @dataclass(frozen=True)
 class Found:
-    """A thing, the path to it, and the function that holds it (its module, name, and the names its code uses)."""
+    """A thing, the path to it, and the function that holds it (its module, name, and the names its code uses).
+    `if_named`: it is an attribute of a class, of use to code that names it so."""
 
     thing: Any
     where: str
     holder_module: str = ""
     holder_name: str = ""
     holder_names: frozenset[str] = frozenset()
+    if_named: str = ""
 
 
 def is_a(thing: object, dotted: str) -> bool:
@@ -53,6 +64,8 @@ def reachable(graph: Pregel[Any, Any, Any, Any]) -> Iterator[Found]:
     """
     waiting = deque([Found(graph, "graph")])  # the nearest first, so that each thing has its shortest path
     seen: dict[int, object] = {}
+    named = set(_CALLED_BY_LIBRARIES)
+    unnamed: dict[str, list[Found]] = {}
     while waiting:
         found = waiting.popleft()
         if isinstance(found.thing, _PLAIN) or id(found.thing) in seen:
@@ -62,7 +75,15 @@ def reachable(graph: Pregel[Any, Any, Any, Any]) -> Iterator[Found]:
             remedy = f"keep data out of closures and attributes (the last looked at was {found.where})"
             raise InputError("graph", f"holds more than {_MOST_OBJECTS} objects", remedy)
         yield found
-        waiting.extend(_inside(found))
+        if isinstance(found.thing, types.FunctionType) and _own(found.thing):
+            for name in _names(found.thing.__code__) - named:
+                named.add(name)
+                waiting.extend(unnamed.pop(name, ()))
+        for part in _inside(found):
+            if part.if_named and part.if_named not in named:
+                unnamed.setdefault(part.if_named, []).append(part)
+            else:
+                waiting.append(part)
 
 
 def _inside(found: Found) -> Iterator[Found]:
@@ -74,6 +95,9 @@ def _inside(found: Found) -> Iterator[Found]:
         yield from _tools(thing, where)
     elif isinstance(thing, types.FunctionType):
         yield from _function(thing, where)
+    elif isinstance(thing, type):
+        for name, part in _class_attributes(thing):
+            yield Found(part, f"{where}.{name}", if_named="" if name.startswith("__") else name)
     else:
         for place, part in _parts(thing):
             yield Found(part, f"{where}{place}")
@@ -87,19 +111,22 @@ def _parts(thing: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(thing, functools.partial):
         yield "", thing.func
         yield from ((f" > argument {n}", part) for n, part in enumerate((*thing.args, *thing.keywords.values())))
+    elif isinstance(thing, staticmethod | classmethod | functools._lru_cache_wrapper):
+        yield "", thing.__wrapped__
+    elif isinstance(thing, property):
+        yield "", thing.fget
     elif isinstance(thing, Mapping):
         yield from ((f"[{key!r}]", part) for key, part in list(thing.items()))
-    elif isinstance(thing, list | tuple | set | frozenset):
+    elif isinstance(thing, list | tuple | set | frozenset | deque):
         yield from ((f"[{n}]", part) for n, part in enumerate(thing))
-    elif _entered(thing):
+    elif isinstance(thing, types.SimpleNamespace) or _entered(thing):
         yield from ((f".{name}", part) for name, part in _attributes(thing))
+        yield "", type(thing)
 
 
 def _entered(thing: object) -> bool:
     top = type(thing).__module__.partition(".")[0]
-    return top not in _NOT_ENTERED | _STANDARD and not isinstance(
-        thing, BaseStore | BaseCheckpointSaver | types.ModuleType
-    )
+    return top not in _NOT_ENTERED | _STANDARD and not isinstance(thing, (*_NOT_LOOKED_INTO, types.ModuleType))
 
 
 def _tools(node: ToolNode, where: str) -> Iterator[Found]:
@@ -130,7 +157,7 @@ def _walk_functions(start: Found) -> Iterator[Found]:
 
 def _function(function: types.FunctionType, where: str) -> Iterator[Found]:
     """What a function closes over, has as defaults and, if it is the user's own, names among the globals."""
-    names = frozenset(_names(function.__code__))
+    names = _names(function.__code__)
 
     def held(thing: Any, place: str) -> Found:
         return Found(thing, f"{where} > {place}", function.__module__ or "", function.__name__, names)
@@ -144,11 +171,9 @@ def _function(function: types.FunctionType, where: str) -> Iterator[Found]:
     wrapped = getattr(function, "__wrapped__", None)
     if wrapped is not None:
         yield held(wrapped, "wrapped")
-    if (function.__module__ or "").partition(".")[0] in _LIBRARIES | _NOT_ENTERED | sys.stdlib_module_names - {
-        "__main__"
-    }:
+    if not _own(function):
         return
-    for name in sorted(names & function.__globals__.keys()):
+    for name in sorted(_global_names(function.__code__) & function.__globals__.keys()):
         thing = function.__globals__[name]
         if isinstance(thing, types.ModuleType):
             for inner in sorted(names & vars(thing).keys()) if _users(thing.__name__) else ():
@@ -165,12 +190,27 @@ def _closure(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
             continue  # the variable has no value yet
 
 
-def _names(code: types.CodeType) -> Iterator[str]:
+def _own(function: types.FunctionType) -> bool:
+    return _users(function.__module__ or "")
+
+
+def _names(code: types.CodeType) -> frozenset[str]:
     """The global and attribute names that code uses, in the functions it defines too."""
-    yield from code.co_names
+    return frozenset(name for part in _codes(code) for name in part.co_names)
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """The code of a function, and of those it defines."""
+    yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from _names(constant)
+            yield from _codes(constant)
+
+
+def _global_names(code: types.CodeType) -> set[str]:
+    """The globals that code reads: of `runtime.store`, `runtime`, and no global `store`."""
+    steps = (step for part in _codes(code) for step in dis.get_instructions(part))
+    return {step.argval for step in steps if step.opname in _READ_GLOBALS}
 
 
 def _users(module: str) -> bool:
@@ -187,3 +227,20 @@ def _attributes(thing: object) -> Iterator[tuple[str, Any]]:
         for name in (slots,) if isinstance(slots, str) else slots:
             if name not in ("__dict__", "__weakref__", "__pydantic_private__") and hasattr(thing, name):
                 yield name, getattr(thing, name)
+
+
+def _class_attributes(cls: type) -> Iterator[tuple[str, Any]]:
+    """What one of the user's own classes holds, methods too, and the classes it is made from."""
+    if issubclass(cls, _NOT_LOOKED_INTO):
+        return
+    for part in cls.__mro__:
+        if _users(part.__module__) and not _installed(part.__module__):
+            for name, thing in list(vars(part).items()):
+                special = name.startswith("__")  # the language calls these, whatever the code names
+                if not special or (isinstance(thing, types.FunctionType) and name not in _CONSTRUCTORS):
+                    yield name, thing
+
+
+def _installed(module: str) -> bool:
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return file is not None and not _INSTALLED.isdisjoint(Path(file).parts)

@@ -104,8 +104,9 @@ def readjudicate_every(seconds: float, run: Callable[[], object], stop: threadin
     while not stop.is_set():
         try:
             run()
-        except Exception:
-            logger.exception("re-adjudication failed; the next run is in %s s", seconds)
+        except Exception as error:  # noqa: BLE001 - the next run may do better
+            # Only its type: what the error says may quote a memory.
+            logger.error("re-adjudication failed (%s); the next run is in %s s", type(error).__name__, seconds)
         stop.wait(seconds)
 
 
@@ -114,8 +115,9 @@ async def areadjudicate_every(seconds: float, run: Callable[[], Any], stop: asyn
     while not stop.is_set():
         try:
             await run()
-        except Exception:
-            logger.exception("re-adjudication failed; the next run is in %s s", seconds)
+        except Exception as error:  # noqa: BLE001 - the next run may do better
+            # Only its type: what the error says may quote a memory.
+            logger.error("re-adjudication failed (%s); the next run is in %s s", type(error).__name__, seconds)
         try:
             await asyncio.wait_for(stop.wait(), seconds)
         except TimeoutError:

@@ -23,6 +23,7 @@ logger = logging.getLogger(__name__)
 
 CONVERSATIONS_KEPT = 256
 RUNS_KEPT = 1024
+_AFTER = "after:"
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +83,11 @@ def conversation(
         _EXPLICIT.reset(token)
 
 
+def is_outside_graph(task: str | None) -> bool:
+    """Is this the `task` of a write made outside of a graph, where only the evidence or the key names a retry?"""
+    return task is None or task.startswith(_AFTER)
+
+
 def before_the_write(messages: Sequence[BaseMessage]) -> Sequence[BaseMessage]:
     """The messages before the one that makes the write: the last AI message, while any of its tool calls is open."""
     answered: set[str] = set()
@@ -120,7 +126,7 @@ class Scopes:
             name = f"{task.place}:{digest([[turn.role, turn.text] for turn in turns])}"
         if task is None and explicit is not None:
             # Outside a graph the evidence names the retry: an equal value after the same conversation.
-            name, run = f"after:{history.digest}", (explicit,)
+            name, run = f"{_AFTER}{history.digest}", (explicit,)
         return WriteScope(thread, name, run, history, turns[-1].id if turns else None)
 
     def occurrence(self, scope: WriteScope, namespace: Namespace, value: dict[str, Any], key: str) -> int:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from copy import deepcopy
 from functools import partial
 from types import TracebackType
@@ -26,9 +27,12 @@ from graph_nodes.read_check import ReadCheck
 from graph_nodes.recovery import Recovery
 from graph_nodes.settling import Settled
 from graph_nodes.steps import Steps, adrive, drive
-from graph_nodes.writing import WriteProtocol
+from graph_nodes.writing import DEFAULT_NAME, WriteProtocol
 
 _POLL_S = 0.01
+
+# Set where writes are being settled, and so in `on_report`: who is waited for must not wait for others there.
+_SETTLING: ContextVar[bool] = ContextVar("admission_settling", default=False)
 
 
 class AdmissionStore(BaseStore):
@@ -44,7 +48,8 @@ class AdmissionStore(BaseStore):
     an earlier process left unfinished are finished at the first use, not when the store is made: only then is `inner`
     sure to be ready (set up, on its event loop), and nothing of this store's own can be in the way yet. `name` tells
     stores apart that share a ledger, so that each finishes its own writes only; it has to stay the same over restarts.
-    `on_report` is called with every report as it is decided, in the thread that decided it.
+    `on_report` is called with every report as it is decided, in the thread that decided it. It may use the store, but
+    not `flush` or `close` it in background mode, which is an `InputError`.
 
     In background mode (`settings.writes.mode`, docs/writing.md) a put returns at once and is `pending` until a thread
     has judged it from the conversation before the put. `flush` waits for what is pending; so does the end of the
@@ -58,7 +63,7 @@ class AdmissionStore(BaseStore):
         gate: AdmissionGate | None = None,
         ledger: Ledger | None = None,
         settings: Settings | None = None,
-        name: str = "store",
+        name: str = DEFAULT_NAME,
         on_report: Callable[[Report], None] | None = None,
     ) -> None:
         if isinstance(inner, AdmissionStore):
@@ -101,13 +106,13 @@ class AdmissionStore(BaseStore):
 
     def recover(self) -> Recovery:
         """Finish the writes an earlier process, or a failing `inner` or ledger, left behind; safe at any time."""
-        with self._recovering:
-            return self._finish(drive(self._protocol.recover(), self.gate, self.inner))
+        with _turn(self._recovering):
+            return drive(self._noted(self._protocol.recover()), self.gate, self.inner)
 
     async def arecover(self) -> Recovery:
         """Async twin of `recover`."""
-        async with _held(self._recovering):
-            return self._finish(await adrive(self._protocol.recover(), self.gate, self.inner))
+        async with _aturn(self._recovering):
+            return await adrive(self._noted(self._protocol.recover()), self.gate, self.inner)
 
     def report_for(self, namespace: tuple[str, ...], key: str) -> Report | None:
         """The newest report on a write of this key, whatever became of it; None if there was none. Reads the ledger.
@@ -140,8 +145,9 @@ class AdmissionStore(BaseStore):
     def flush(self, timeout: float | None = None) -> bool:
         """Wait, up to `timeout` seconds, until all that was put is decided and stored; what failed is tried once more.
 
-        False: time ran out, or some failed again (`pending` has them). Not on the thread of the event loop that `inner`
-        needs: there, `aflush`.
+        False: time ran out, or some failed again (`pending` has them, and the next flush tries them again). Not on the
+        thread of the event loop that `inner` needs: there, `aflush`. Raises `InputError` in `on_report`, on the thread
+        that it would wait for.
         """
         if self._queue is None:
             return True
@@ -151,6 +157,7 @@ class AdmissionStore(BaseStore):
         """Async twin of `flush`."""
         if self._queue is None:
             return True
+        self._queue.check_waiter()
         deadline = None if timeout is None else time.monotonic() + timeout
         while not self._queue.idle:
             if deadline is not None and time.monotonic() >= deadline:
@@ -193,7 +200,8 @@ class AdmissionStore(BaseStore):
         return results if self._read_check is None else (yield from self._read_check.checked(results))
 
     def _settle(self, writes: Sequence[Write], held: set[str]) -> Settled:
-        return drive(self._protocol.settle(writes, held), self.gate, self.inner)
+        with _settling():
+            return drive(self._protocol.settle(writes, held), self.gate, self.inner)
 
     def _recovery(self) -> Steps[Recovery]:
         """At the first use: what was pending when an earlier process ended goes on being so."""
@@ -201,30 +209,73 @@ class AdmissionStore(BaseStore):
 
     def _recover_once(self) -> None:
         if not self._recovered:
-            with self._recovering:
-                if not self._recovered:
-                    self._finish(drive(self._recovery(), self.gate, self.inner))
+            with _turn(self._recovering) as ours:
+                if ours and not self._recovered:
+                    drive(self._noted(self._recovery()), self.gate, self.inner)
 
     async def _arecover_once(self) -> None:
         if not self._recovered:
-            async with _held(self._recovering):
-                if not self._recovered:
-                    self._finish(await adrive(self._recovery(), self.gate, self.inner))
+            async with _aturn(self._recovering) as ours:
+                if ours and not self._recovered:
+                    await adrive(self._noted(self._recovery()), self.gate, self.inner)
 
-    def _finish(self, recovery: Recovery) -> Recovery:
-        self._recovered = True
-        return recovery
+    def _noted(self, recovering: Steps[Recovery]) -> Steps[Recovery]:
+        """The same recovery; what it leaves open, however it ends, is for the next flush to try again."""
+        failed = True
+        try:
+            recovery = yield from recovering
+            self._recovered, failed = True, bool(recovery.failed)
+            return recovery
+        finally:
+            if failed and self._queue is not None:
+                self._queue.mark_failed()
+
+
+@contextmanager
+def _turn(lock: threading.Lock) -> Iterator[bool]:
+    """Recover one after another: is it our turn?
+
+    Not waited for where the one whose turn it is may be waiting for us: in its `on_report`, and on the thread of an
+    event loop, which it may need to get done. Going on is safe there: recoveries of several processes overlap as well.
+    """
+    ours = lock.acquire(blocking=not (_SETTLING.get() or _on_loop()))
+    try:
+        with _settling():
+            yield ours
+    finally:
+        if ours:
+            lock.release()
 
 
 @asynccontextmanager
-async def _held(lock: threading.Lock) -> AsyncIterator[None]:
-    """Hold a thread's lock in a coroutine without blocking its loop, which the holder may need to get done."""
-    while not lock.acquire(blocking=False):
+async def _aturn(lock: threading.Lock) -> AsyncIterator[bool]:
+    """Async twin of `_turn`; its loop goes on while it waits."""
+    while not (ours := lock.acquire(blocking=False)) and not _SETTLING.get():
         await asyncio.sleep(_POLL_S)
+    try:
+        with _settling():
+            yield ours
+    finally:
+        if ours:
+            lock.release()
+
+
+@contextmanager
+def _settling() -> Iterator[None]:
+    token = _SETTLING.set(True)
     try:
         yield
     finally:
-        lock.release()
+        _SETTLING.reset(token)
+
+
+def _on_loop() -> bool:
+    """Is this thread running an event loop?"""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def _own(results: list[Result]) -> list[Result]:

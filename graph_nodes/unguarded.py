@@ -64,10 +64,10 @@ def find_unguarded_stores(graph: Pregel[Any, Any, Any, Any]) -> list[Finding]:
     """The ways round the gate that a graph (compiled, or an entrypoint) holds; none for a guarded graph.
 
     Looks at the store it was compiled with, and through nodes, subgraphs, tools and middleware at what their functions
-    close over, name or have as defaults, and at what their objects hold. A graph compiled without a store gets one
-    where it runs, from the server (`make_store`) or a parent graph; the middleware looks at that one. So does a
-    subgraph: what it was compiled with never counts inside another. Tools that `AdmissionMiddleware` watches by name
-    are left out. What code makes only while it runs cannot be found here.
+    close over, name or have as defaults, at what their objects hold, and at what this code names of the user's own
+    classes. A graph compiled without a store gets one where it runs, from the server (`make_store`) or a parent graph;
+    the middleware looks at that one. So does a subgraph: what it was compiled with never counts inside another. Tools
+    that `AdmissionMiddleware` watches by name are left out. What code makes only while it runs cannot be found here.
     """
     findings: dict[str, Finding] = {}
     root = unguarded_run(graph.store, "graph.store") if graph.store is not None else None

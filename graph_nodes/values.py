@@ -47,14 +47,15 @@ def citation_field(value: dict[str, Any], settings: WriteSettings) -> str | None
 def value_to_store(value: dict[str, Any], report: Report, settings: WriteSettings) -> dict[str, Any] | None:
     """The value as the report's action leaves it; None where nothing is to be stored.
 
-    A repaired memory's citations become those that support it; a marked one gets its status under `MARK`. A mark that
-    the writer put there is taken off: it is the gate's alone.
+    The citations become the report's final ones: of a repaired memory those that support it, of any other those of the
+    author's that name a turn which may be evidence; what else stands among them may be any text. A marked memory gets
+    its status under `MARK`. A mark that the writer put there is taken off: it is the gate's alone.
     """
     if report.action not in ("persist", "persist_marked"):
         return None
     stored = {name: part for name, part in value.items() if name != MARK}
     cited = citation_field(value, settings)
-    if report.status == "repaired" and cited is not None:
+    if cited is not None:
         stored[cited] = list(report.citations.final)
     if report.action == "persist_marked":
         stored[MARK] = report.status
@@ -76,14 +77,26 @@ def put_of(record: WriteRecord, indexes_whole_value: bool, op: PutOp | None = No
 
 
 def _lines(part: Any, name: str = "") -> Iterator[str]:
-    """Texts as they are; a number or a flag with the name of its field, which is what gives it a meaning."""
+    """Texts as they are; a number or a flag with the name of its field, which is what gives it a meaning. A name that
+    may say something itself has a line of its own where no line has it yet."""
     if isinstance(part, str):
         yield part
     elif isinstance(part, dict):
         for key, inner in part.items():
+            if _may_be_prose(str(key)) and not _is_number_or_flag(inner):
+                yield str(key)
             yield from _lines(inner, str(key))
     elif isinstance(part, list):
         for inner in part:
             yield from _lines(inner, name)
     elif part is not None:
         yield f"{name}: {part}" if name else str(part)
+
+
+def _may_be_prose(name: str) -> bool:
+    """Is it more than one word? Invisible characters can part words as well."""
+    return any(char.isspace() or not char.isprintable() for char in name)
+
+
+def _is_number_or_flag(part: Any) -> bool:
+    return part is not None and not isinstance(part, str | dict | list)

@@ -12,7 +12,7 @@ from langgraph.store.base import InvalidNamespaceError, Op, PutOp, Result, valid
 from admission.gate import AdmissionGate
 from admission.ledger import Ledger, WriteIntent, WriteRecord, fingerprint_of
 from admission.ledger.fingerprint import plain_value
-from admission.records import Namespace, Report
+from admission.records import Namespace, Report, digest
 from admission.settings import WriteSettings
 from graph_nodes.background import Background
 from graph_nodes.deciding import Deciding, OnReport, Write
@@ -22,6 +22,8 @@ from graph_nodes.settling import Settling, goes_to_store
 from graph_nodes.steps import Blocking, Inner, Steps, Wait
 from graph_nodes.values import put_of
 
+# The name of a store that is given none. It is no part of a fingerprint, so a ledger with one store needs no name.
+DEFAULT_NAME = "store"
 _FULL_PAUSE_S = 0.02
 
 
@@ -155,8 +157,12 @@ class WriteProtocol:
             occurrence = self._ledger.changes(op.namespace, op.key, value)
         else:
             occurrence = self._scopes.occurrence(scope, op.namespace, value, op.key)
+        fingerprint = fingerprint_of(scope.thread, scope.task, op.namespace, value, occurrence, key=op.key)
+        if self._store != DEFAULT_NAME:
+            # Of stores that share a ledger, one's write is no retry of another's.
+            fingerprint = digest({"store": self._store, "write": fingerprint})
         return WriteIntent(
-            fingerprint=fingerprint_of(scope.thread, scope.task, op.namespace, value, occurrence, key=op.key),
+            fingerprint=fingerprint,
             namespace=op.namespace,
             key=op.key,
             value=value,

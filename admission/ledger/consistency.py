@@ -10,6 +10,7 @@ from admission.ledger.protocol import Damage, Problem, WriteState
 from admission.records import Action, Namespace, Report
 
 HELD_BACK: frozenset[Action] = frozenset({"quarantine", "review", "drop"})
+_QUARANTINED: frozenset[Action] = frozenset({"quarantine", "review"})
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,8 @@ class ChainFacts:
 
 @dataclass(frozen=True)
 class WriteFacts:
-    """What the working state says of one write. `value_digest` is of the value to be stored, else of the one kept."""
+    """What the working state says of one write. `value_digest` is of the value to be stored, else of the one kept.
+    `intent_intact`: is the value it came with the one its own digest is of? `has_conversation`: does it keep one?"""
 
     namespace: Namespace
     key: str
@@ -39,6 +41,8 @@ class WriteFacts:
     to_be_stored: bool
     quarantined: bool
     value_digest: str
+    intent_intact: bool
+    has_conversation: bool
     report_seq: int | None
 
 
@@ -48,7 +52,7 @@ def check_decision(report: Report, stored_value: dict[str, Any] | None, quaranti
     if held != (stored_value is None):
         what = "a value is to be stored" if held else "nothing is to be stored"
         raise LedgerError("stored_value", f"{what} where the action is {report.action}", "make the two agree")
-    if quarantined != (report.action == "quarantine") and report.action != "review":
+    if quarantined != (report.action in _QUARANTINED):
         what = "quarantined" if quarantined else "not quarantined"
         raise LedgerError("quarantined", f"{what} where the action is {report.action}", "make the two agree")
 
@@ -78,6 +82,7 @@ def disagreement(write: WriteFacts, chain: ChainFacts | None, last: int) -> Prob
         return _without_report(write, last)
     report, restored, stored = chain.report_seq, chain.restored_seq, chain.stored_seq
     held_back = chain.action in HELD_BACK and restored is None
+    quarantined = chain.action in _QUARANTINED and restored is None
     # A person may have it stored otherwise than it came: marked as theirs.
     decided_on = chain.value_digest if restored is None else chain.restored_digest
     ended = stored if stored is not None else chain.overtaken_seq
@@ -106,17 +111,18 @@ def disagreement(write: WriteFacts, chain: ChainFacts | None, last: int) -> Prob
             "nothing is to be stored, but the chain says it is",
         ),
         (
-            write.quarantined and write.to_be_stored,
-            report,
+            write.quarantined != quarantined,
+            restored or report,
             "write_disagrees",
-            "it is quarantined and to be stored at once",
+            f"it is {'' if write.quarantined else 'not '}quarantined, and the chain says otherwise",
         ),
         (
-            chain.action == "quarantine" and held_back and not write.quarantined,
+            not write.intent_intact,
             report,
-            "write_disagrees",
-            "its report says quarantine, but it is not quarantined",
+            "content_changed",
+            "the value it came with, or that value's digest, was changed",
         ),
+        (write.has_conversation, report, "write_disagrees", "it is decided, but keeps a conversation"),
         (
             (write.to_be_stored and write.state == "done") != (ended is not None),
             ended or report,

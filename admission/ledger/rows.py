@@ -85,14 +85,17 @@ def _checked(row: Row, last: int) -> tuple[WriteRecord | None, Problem | None]:
     except (ValueError, TypeError) as error:
         unreadable = f"it cannot be read ({type(error).__name__})"
         return None, Problem(row["chain_report_seq"], "content_changed", unreadable)
-    held = record.intent.value if record.stored_value is None else record.stored_value
+    came_with = digest(record.intent.value)
+    as_it_came = record.stored_value is None or row["stored_value"] == row["value"]  # mostly: one digest does for both
     write = WriteFacts(
         namespace=record.intent.namespace,
         key=record.intent.key,
         state=record.state,
         to_be_stored=record.stored_value is not None,
         quarantined=record.quarantined,
-        value_digest=digest(held),
+        value_digest=came_with if as_it_came else digest(record.stored_value),
+        intent_intact=row["value_digest"] == came_with,
+        has_conversation=record.intent.conversation is not None,
         report_seq=row["report_seq"],
     )
     return record, disagreement(write, chain, last)

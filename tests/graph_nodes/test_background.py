@@ -521,6 +521,187 @@ async def test_a_put_cancelled_while_it_is_made_is_judged_all_the_same() -> None
     assert await store.aflush() and stored(store) == {"k": {"content": SAID}}
 
 
+class FakeRefusingStore(InMemoryStore):
+    """Refuses puts while `away`."""
+
+    away = True
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        ops = list(ops)
+        if self.away and any(isinstance(op, PutOp) for op in ops):
+            raise ConnectionError("the store is away")
+        return super().batch(ops)
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        return self.batch(ops)
+
+
+def test_flush_and_close_say_false_for_as_long_as_something_is_not_stored() -> None:
+    inner = FakeRefusingStore()
+    store = background(inner)
+    put(store, "k", SAID)
+    assert not store.flush() and not store.flush() and not store.close()
+    inner.away = False
+    assert store.flush() and stored(store) == {"k": {"content": SAID}}
+
+
+async def test_aflush_and_aclose_do_so_too() -> None:
+    inner = FakeRefusingStore()
+    store = background(inner)
+    put(store, "k", SAID)
+    assert not await store.aflush() and not await store.aflush() and not await store.aclose()
+    inner.away = False
+    assert await store.aflush() and stored(store) == {"k": {"content": SAID}}
+
+
+def test_a_flush_that_raised_is_not_followed_by_one_that_says_all_is_well() -> None:
+    store = background(FakeRefusingStore())
+    put(store, "k", SAID)
+    assert not store.flush()
+    incomplete = store.ledger.incomplete
+
+    def refuse() -> Any:
+        raise LedgerError("ledger", "cannot be read", "look at the disk")
+
+    store.ledger.incomplete = refuse  # type: ignore[method-assign]
+    with pytest.raises(LedgerError):
+        store.flush()
+    store.ledger.incomplete = incomplete  # type: ignore[method-assign]
+    assert not store.flush()
+
+
+@pytest.mark.parametrize("use_async", [False, True])
+async def test_what_the_first_use_could_not_finish_counts_as_unfinished_at_a_flush(use_async: bool) -> None:
+    inner, ledger = FakeRefusingStore(), open_ledger("sqlite://")
+    earlier = AdmissionStore(inner, gate=scripted_gate(), ledger=ledger)
+    with pytest.raises(ConnectionError):
+        put(earlier, "k", SAID)
+    store = background(inner, ledger)
+    assert (await store.aget(NAMESPACE, "k") if use_async else store.get(NAMESPACE, "k")) is None
+    assert not (await store.aflush() if use_async else store.flush())
+    inner.away = False
+    assert store.flush() and stored(store) == {"k": {"content": SAID}}
+
+
+# --- on_report uses the store -----------------------------------------------------------------------------------------
+
+
+def finishes(call: Callable[[], Any]) -> bool:
+    """Does this call end? In a thread that a hang does not take the tests with it."""
+    thread = threading.Thread(target=call, daemon=True)
+    thread.start()
+    thread.join(PATIENCE_S / 6)
+    return not thread.is_alive()
+
+
+def leave_without_verdict(ledger: Ledger) -> None:
+    """A write that is pending in the ledger, and that nobody is at."""
+    store = background(ledger=ledger)
+
+    def killed(*_: Any) -> Any:
+        raise SystemExit
+
+    store.gate.decide_many = killed  # type: ignore[method-assign]
+    put(store, "k", SAID)
+    with pytest.raises(SystemExit):
+        store.flush()
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda store: store.get(NAMESPACE, "another"),
+        lambda store: asyncio.run(store.aget(NAMESPACE, "another")),
+        lambda store: store.recover(),
+        lambda store: asyncio.run(store.arecover()),
+        lambda store: store.put(("audit",), "k", {"content": SAID}),
+        lambda store: store.flush(),
+    ],
+    ids=["get", "aget", "recover", "arecover", "put", "flush"],
+)
+def test_on_report_may_use_a_store_whose_first_use_is_finishing_pending_writes(
+    use: Callable[[AdmissionStore], Any],
+) -> None:
+    ledger, used = open_ledger("sqlite://"), []
+    leave_without_verdict(ledger)
+
+    def on_report(_: Report) -> None:
+        if not used:
+            used.append("begun")
+            use(store)
+            used.append("ended")
+
+    store = AdmissionStore(InMemoryStore(), gate=scripted_gate(), ledger=ledger, on_report=on_report)
+    assert finishes(lambda: store.get(NAMESPACE, "k"))
+    assert used == ["begun", "ended"]
+    assert stored(store) == {"k": {"content": SAID}} and store.pending() == []
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda store: store.flush(),
+        lambda store: store.flush(0),
+        lambda store: asyncio.run(store.aflush()),
+        lambda store: store.close(),
+        lambda store: asyncio.run(store.aclose()),
+    ],
+    ids=["flush", "flush with a timeout", "aflush", "close", "aclose"],
+)
+def test_on_report_is_told_that_it_cannot_flush_or_close_what_waits_for_it(
+    use: Callable[[AdmissionStore], Any],
+) -> None:
+    errors: list[InputError] = []
+
+    def on_report(_: Report) -> None:
+        try:
+            use(store)
+        except InputError as error:
+            errors.append(error)
+
+    store = background(on_report=on_report)
+    put(store, "k", SAID)
+    assert finishes(store.flush)
+    (error,) = errors
+    assert "on_report" in error.problem and "another thread" in error.remedy
+    put(store, "not closed", SAID)
+    assert store.flush() and set(stored(store)) == {"k", "not closed"}
+
+
+@pytest.mark.parametrize("use_async", [False, True])
+def test_a_put_in_on_report_does_not_wait_for_the_room_it_is_to_make(use_async: bool) -> None:
+    heard: list[Report] = []
+
+    def on_report(report: Report) -> None:
+        heard.append(report)
+        if len(heard) == 1:
+            with conversation("audit", TALK):
+                if use_async:
+                    asyncio.run(store.aput(NAMESPACE, "audit", {"content": SAID}))
+                else:
+                    store.put(NAMESPACE, "audit", {"content": SAID})
+
+    store = background(on_report=on_report, queue=1)
+    put(store, "k", SAID)
+    assert finishes(store.flush)
+    assert set(stored(store)) == {"k", "audit"} and len(heard) == 2
+
+
+def test_on_report_may_use_the_store_while_a_loop_that_is_at_its_first_use_flushes() -> None:
+    store = background(on_report=lambda _: store.get(NAMESPACE, "another"))
+
+    async def put_and_flush() -> None:
+        await asyncio.sleep(0)  # the async first use has begun, and cannot go on before this returns
+        put(store, "k", SAID)
+        assert store.flush()
+
+    async def both() -> None:
+        await asyncio.gather(store.aget(NAMESPACE, "another"), put_and_flush())
+
+    assert finishes(lambda: asyncio.run(both()))
+    assert stored(store) == {"k": {"content": SAID}}
+
+
 # --- The end of a process ---------------------------------------------------------------------------------------------
 
 

@@ -11,7 +11,7 @@ import pytest
 from langgraph.store.base import Op, Result
 from langgraph.store.memory import InMemoryStore
 from langgraph.store.sqlite import SqliteStore
-from ledger_places import Place
+from ledger_places import Place, PostgresPlace
 from scripted_gate import NAMESPACE, NEVER_SAID, SAID, TALK, guarded, stored
 
 from admission.ledger import Ledger
@@ -128,6 +128,60 @@ def test_marks_and_repaired_citations_are_part_of_what_was_stored() -> None:
         with collect_read_problems() as problems:
             assert set(stored(store)) == {"repaired", "marked"}
         assert problems == []
+
+
+@pytest.mark.server
+def test_numbers_that_postgres_writes_otherwise_are_no_change(postgres_place: PostgresPlace) -> None:
+    psycopg, postgres = pytest.importorskip("psycopg"), pytest.importorskip("langgraph.store.postgres")
+    with psycopg.connect(postgres_place.address, autocommit=True) as db:
+        db.execute(f'CREATE SCHEMA "{postgres_place.schema}"')
+    address = f"{postgres_place.address}?options=-csearch_path%3D{postgres_place.schema}"
+    with postgres.PostgresStore.from_conn_string(address) as inner:
+        inner.setup()
+        store = guarded(inner, writes={"verify_on_read": "hide"})
+        with conversation("t", TALK), collect_read_problems() as problems:
+            store.put(NAMESPACE, "k", {"content": SAID, "numbers": [1e22, 1e16, 1e300, -0.0, 0.1, 5e-324, 10**30]})
+            assert store.get(NAMESPACE, "k") is not None
+    assert problems == []
+
+
+@pytest.mark.parametrize(
+    ("recorded", "found"),
+    [(1e22, 10**22), (1e300, 10**300), (-0.0, 0.0), (7, 7.0), ({"a": [1e16]}, {"a": [10**16]})],
+    ids=lambda value: repr(value)[:12],
+)
+def test_numbers_are_compared_by_value(recorded: Any, found: Any) -> None:
+    assert problems_with(recorded, found) == []
+
+
+@pytest.mark.parametrize(
+    ("recorded", "found"),
+    [
+        (1e22, 10**22 * 2),
+        (1e300, 10**400),
+        (2**60, 2**60 + 1),
+        (2**60 + 1, float(2**60)),
+        (1, True),
+        (0.0, None),
+        (1.0, "1.0"),
+        ({"a": 1.0}, {"a": 1, "b": 1}),
+        ([1.0, 2], [1]),
+    ],
+    ids=lambda value: repr(value)[:12],
+)
+def test_another_number_or_another_kind_of_value_is_a_change(recorded: Any, found: Any) -> None:
+    assert problems_with(recorded, found) == [("k", "changed")]
+
+
+def problems_with(recorded: Any, found: Any) -> list[tuple[str, str]]:
+    """What is said of a memory that has `found` where `recorded` was stored."""
+    store = guarded(writes={"verify_on_read": "hide"})
+    with conversation("t", TALK):
+        store.put(NAMESPACE, "k", {"content": SAID, "data": recorded})
+    store.inner.put(NAMESPACE, "k", {"content": SAID, "data": found})
+    with collect_read_problems() as problems:
+        store.get(NAMESPACE, "k")
+    return kinds(problems)
 
 
 def test_a_memory_that_is_written_while_it_is_read_is_no_problem() -> None:

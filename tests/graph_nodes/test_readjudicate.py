@@ -373,30 +373,32 @@ def test_before_a_review_node_what_it_finds_is_put_to_a_person(store: AdmissionS
 # -- Every so often ----------------------------------------------------------------------------------------------------
 
 
-def test_every_so_often_until_told_to_stop_whatever_a_run_comes_to() -> None:
+def test_every_so_often_until_told_to_stop_whatever_a_run_comes_to(caplog: pytest.LogCaptureFixture) -> None:
     stop, runs = threading.Event(), []
 
     def run() -> None:
         runs.append(1)
         if len(runs) == 3:
             stop.set()
-        raise ConnectionError("the ledger is away")
+        raise ConnectionError(f"no answer on {SAID}")
 
     readjudicate_every(0.001, run, stop)
     assert len(runs) == 3
+    assert caplog.text.count("re-adjudication failed (ConnectionError)") == 3 and SAID not in caplog.text
 
 
-async def test_every_so_often_async_until_told_to_stop_or_cancelled() -> None:
+async def test_every_so_often_async_until_told_to_stop_or_cancelled(caplog: pytest.LogCaptureFixture) -> None:
     stop, runs = asyncio.Event(), []
 
     async def run() -> None:
         runs.append(1)
         if len(runs) == 3:
             stop.set()
-        raise ConnectionError("the ledger is away")
+        raise ConnectionError(f"no answer on {SAID}")
 
     await areadjudicate_every(0.001, run, stop)
     assert len(runs) == 3
+    assert caplog.text.count("re-adjudication failed (ConnectionError)") == 3 and SAID not in caplog.text
     stop.clear()
     task = asyncio.create_task(areadjudicate_every(60, run, stop))
     await asyncio.sleep(0)

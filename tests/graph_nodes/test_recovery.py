@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+import uuid
+from collections.abc import Callable, Iterable
 from contextlib import closing
-from typing import Any
+from functools import partial
+from typing import Any, Literal
 
 import pytest
+from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.store.base import Op, PutOp, Result
 from langgraph.store.memory import InMemoryStore
+from langgraph.types import RetryPolicy
 from ledger_places import Place
 from scripted_gate import (
     NAMESPACE,
@@ -24,9 +28,13 @@ from scripted_gate import (
     verifications,
 )
 
-from admission.ledger import Ledger, SqliteLedger, open_ledger
+from admission.history import History
+from admission.ledger import Ledger, SqliteLedger, fingerprint_of, open_ledger
 from graph_nodes import AdmissionStore, collect_reports, conversation
+from graph_nodes.outside import OutsideMemory
 from graph_nodes.recovery import Recovery
+from graph_nodes.review_desk import ReviewAnswer, ReviewDecision, ReviewDesk
+from graph_nodes.scope import turns_of
 
 OTHER = "Ana moved to Lisbon."
 
@@ -67,6 +75,27 @@ def left_claimed(ledger: Ledger) -> None:
     store.gate.decide_many = killed  # type: ignore[method-assign]
     with conversation("t", TALK), pytest.raises(SystemExit):
         store.put(NAMESPACE, "k", {"content": SAID})
+
+
+def run_in_a_task(node: Callable[[MessagesState], dict[str, Any]], retry: RetryPolicy | None = None) -> None:
+    graph = StateGraph(MessagesState).add_node("node", node, retry_policy=retry).add_edge(START, "node").compile()
+    graph.invoke({"messages": TALK})
+
+
+def named(name: str, ledger: Ledger, inner: InMemoryStore | None = None) -> AdmissionStore:
+    return AdmissionStore(inner or InMemoryStore(), gate=scripted_gate(), ledger=ledger, name=name)
+
+
+def decided_on(store: AdmissionStore, verdict: Literal["reject", "edit"], text: str | None = None) -> None:
+    """A person decides on the one memory in quarantine."""
+    (held,) = store.ledger.waiting()
+    assert held.report is not None
+    decision = ReviewDecision(id=held.report.id, verdict=verdict, why="Ana asked", text=text)
+    answer, desk = ReviewAnswer(by="Kim", decisions=[decision]), ReviewDesk(store.ledger, store.settings)
+    edits = desk.edits(answer, [held], ())
+    reports = store.gate.decide_many([(edit.candidate, History.of("t", turns_of(TALK))) for edit in edits.values()])
+    desk.settle(answer, [held], edits, list(reports))
+    store.recover()
 
 
 def put_again(store: AdmissionStore, key: str) -> None:
@@ -169,6 +198,34 @@ def test_a_retry_of_a_write_without_a_verdict_gets_a_real_one_and_one_row(
     assert ledger.verify().ok
 
 
+@pytest.mark.parametrize("key", ["k", "a new key"])
+def test_an_interrupted_write_that_was_rejected_stays_rejected_when_it_is_made_again(ledger: Ledger, key: str) -> None:
+    left_claimed(ledger)
+    store = guarded(ledger=ledger)
+    store.recover()
+    decided_on(store, "reject")
+    with collect_reports() as reports:
+        put_again(store, key)
+    assert [report.action for report in reports] == ["quarantine"]
+    assert stored(store) == {} and ledger.waiting() == []
+
+
+@pytest.mark.parametrize("key", ["k", "a new key"])
+@pytest.mark.parametrize(("text", "result"), [(OTHER, {"k": {"content": OTHER}}), (NEVER_SAID, {})])
+def test_an_interrupted_write_that_was_edited_stays_as_edited_when_it_is_made_again(
+    ledger: Ledger, key: str, text: str, result: dict[str, Any]
+) -> None:
+    left_claimed(ledger)
+    store = guarded(ledger=ledger)
+    store.recover()
+    decided_on(store, "edit", text)
+    assert stored(store) == result
+    with collect_reports() as reports:
+        put_again(store, key)
+    assert [report.memory for report in reports] == [text]
+    assert stored(store) == result and ledger.verify().ok
+
+
 def recovering_while_it_judges(store: AdmissionStore, *others: AdmissionStore) -> list[Recovery]:
     """What recoveries by the others do to a write that `store` is judging."""
     recoveries: list[Recovery] = []
@@ -245,22 +302,53 @@ def test_a_store_in_memory_gets_its_memories_back_when_they_are_written_again(le
     assert asked(after_restart) == []
 
 
-def test_a_finished_write_retried_under_a_new_key_does_not_undo_a_later_update(ledger: Ledger) -> None:
-    store = guarded(ledger=ledger)
-    put_again(store, "k")
-    with conversation("t", TALK):
-        store.put(NAMESPACE, "k", {"content": OTHER})
-    put_again(store, "a new key")
+def test_a_retried_task_does_not_undo_a_later_update_under_a_new_key(ledger: Ledger) -> None:
+    store, keys = guarded(ledger=ledger), ["k", "a new key"]
+
+    def node(state: MessagesState) -> dict[str, Any]:
+        store.put(NAMESPACE, keys.pop(0), {"content": SAID})
+        if keys:
+            with conversation("elsewhere", TALK):
+                store.put(NAMESPACE, "k", {"content": OTHER})
+            raise ConnectionError("the node fails after its write")
+        return {}
+
+    run_in_a_task(node, RetryPolicy(initial_interval=0.001, max_attempts=2))
+    assert keys == []
     assert stored(store) == {"k": {"content": OTHER}}
 
 
-def test_a_store_finishes_only_its_own_writes_where_two_share_a_ledger() -> None:
-    ledger = open_ledger("sqlite://")
-
-    def named(name: str, inner: InMemoryStore) -> AdmissionStore:
-        return AdmissionStore(inner, gate=scripted_gate(), ledger=ledger, name=name)
-
+def test_a_store_finishes_only_its_own_writes_where_two_share_a_ledger(ledger: Ledger) -> None:
     with conversation("t", TALK), pytest.raises(ConnectionError):
-        named("first", Failing()).put(NAMESPACE, "k", {"content": SAID})
-    assert stored(named("second", InMemoryStore())) == {}
-    assert stored(named("first", InMemoryStore())) == {"k": {"content": SAID}}
+        named("first", ledger, Failing()).put(NAMESPACE, "k", {"content": SAID})
+    assert stored(named("second", ledger)) == {}
+    assert stored(named("first", ledger)) == {"k": {"content": SAID}}
+
+
+def test_of_stores_that_share_a_ledger_ones_write_is_no_retry_of_anothers(ledger: Ledger) -> None:
+    stores = [named("first", ledger), named("second", ledger), guarded(ledger=ledger)]
+
+    def node(state: MessagesState) -> dict[str, Any]:
+        for store in stores:
+            store.put(NAMESPACE, str(uuid.uuid4()), {"content": SAID})
+        return {}
+
+    run_in_a_task(node)
+    assert [list(stored(store).values()) for store in stores] == [[{"content": SAID}]] * 3
+
+
+def test_a_store_without_a_name_knows_the_writes_of_ledgers_from_before_names_told_them_apart(ledger: Ledger) -> None:
+    guarded(ledger=ledger).put(NAMESPACE, "k", {"content": SAID})
+    assert ledger.write(fingerprint_of(None, None, NAMESPACE, {"content": SAID}, key="k")) is not None
+
+
+def test_of_watched_places_that_share_a_ledger_each_gets_its_write(ledger: Ledger) -> None:
+    store, taken = guarded(ledger=ledger), list[str]()
+
+    def node(state: MessagesState) -> dict[str, Any]:
+        for place in ("tool:mem0", "tool:notes"):
+            OutsideMemory(store, place).write(NAMESPACE, SAID, partial(taken.append, place))
+        return {}
+
+    run_in_a_task(node)
+    assert taken == ["tool:mem0", "tool:notes"]

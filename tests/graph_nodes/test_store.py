@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -29,12 +30,14 @@ from scripted_gate import (
     TALK,
     asked,
     guarded,
+    scripted_gate,
     stored,
     verifications,
 )
 
 from admission.errors import InputError, LedgerError
 from admission.ledger import SqliteLedger
+from admission.records import Report
 from admission.settings import load_settings
 from graph_nodes import AdmissionStore, collect_reports, conversation
 
@@ -206,6 +209,31 @@ def test_a_value_changed_by_the_caller_afterwards_is_not_what_is_stored() -> Non
         store.put(NAMESPACE, "k", value)
     value["tags"] = [NEVER_SAID]
     assert stored(store)["k"]["tags"] == ["move"]
+
+
+@pytest.mark.parametrize("use", ["get", "recover", "put"])
+def test_at_the_first_use_synchronous_and_async_callers_on_one_loop_do_not_wait_for_each_other(use: str) -> None:
+    store = guarded()
+
+    async def synchronously() -> None:
+        await asyncio.sleep(0)  # the async first use has begun, and its ledger call is under way
+        if use == "get":
+            store.get(NAMESPACE, "k")
+        elif use == "recover":
+            store.recover()
+        else:
+            with conversation("t", TALK):
+                store.put(NAMESPACE, "k", {"content": SAID})
+
+    async def both() -> None:
+        await asyncio.gather(store.aget(NAMESPACE, "k"), synchronously())
+
+    loop = threading.Thread(target=lambda: asyncio.run(both()), daemon=True)
+    loop.start()
+    loop.join(10)
+    assert not loop.is_alive()
+    assert stored(store) == ({"k": {"content": SAID}} if use == "put" else {})
+    assert store.pending() == [] and store.ledger.verify().ok
 
 
 def test_a_guard_is_not_put_around_a_guard() -> None:
@@ -390,3 +418,14 @@ def test_what_is_stored_beside_the_judged_text_is_named_in_the_report() -> None:
     report = store.report_for(NAMESPACE, "k")
     assert report is not None
     assert report.reasons[-1].startswith("fields_not_judged: details ")
+
+
+def test_the_error_of_an_audience_is_logged_without_the_memory_it_may_quote(caplog: pytest.LogCaptureFixture) -> None:
+    def fail(report: Report) -> None:
+        raise KeyError(report.memory)
+
+    store = AdmissionStore(InMemoryStore(), gate=scripted_gate(), ledger=SqliteLedger(), on_report=fail)
+    with conversation("t", TALK):
+        store.put(NAMESPACE, "k", {"content": SAID})
+    assert stored(store) == {"k": {"content": SAID}}
+    assert "on_report failed" in caplog.text and "KeyError" in caplog.text and SAID not in caplog.text

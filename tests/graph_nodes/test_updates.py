@@ -21,8 +21,12 @@ def store(request: pytest.FixtureRequest) -> AdmissionStore:
 
 
 def put(store: AdmissionStore, memory: str, **fields: Any) -> None:
+    put_under(store, "k", memory, **fields)
+
+
+def put_under(store: AdmissionStore, key: str, memory: str, **fields: Any) -> None:
     with conversation("t", TALK):
-        store.put(NAMESPACE, "k", {"content": memory, **fields})
+        store.put(NAMESPACE, key, {"content": memory, **fields})
     assert store.flush()
 
 
@@ -93,6 +97,31 @@ def test_a_deleted_memory_stays_among_the_versions_and_a_new_one_supersedes_noth
     assert (deleted.value, deleted.superseded_by) == ({"content": SAID}, None)
     assert deleted.ended is not None and current.ended is None
     assert [entry.kind for entry in store.ledger.entries()] == ["report", "stored", "deleted", "report", "stored"]
+
+
+def test_a_value_whose_key_was_deleted_is_stored_under_another(store: AdmissionStore) -> None:
+    put(store, SAID)
+    store.delete(NAMESPACE, "k")
+    put_under(store, "k2", SAID)
+    assert stored(store) == {"k2": {"content": SAID}}
+
+
+def test_a_value_whose_key_was_updated_is_stored_under_another_and_the_update_stays(store: AdmissionStore) -> None:
+    put(store, SAID)
+    put(store, OTHER)
+    for _ in range(2):
+        put_under(store, "k2", SAID)
+    assert stored(store) == {"k": {"content": OTHER}, "k2": {"content": SAID}}
+    assert verifications(store) == 3
+
+
+def test_a_value_that_another_key_has_is_an_update_of_a_key_that_has_a_different_one(store: AdmissionStore) -> None:
+    put_under(store, "k2", SAID)
+    put(store, OTHER)
+    for _ in range(2):
+        put(store, SAID)
+    assert stored(store) == {"k": {"content": SAID}, "k2": {"content": SAID}}
+    assert verifications(store) == 3
 
 
 async def test_versions_are_read_without_holding_up_the_loop() -> None:

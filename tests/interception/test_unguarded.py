@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import functools
 import logging
+from collections import deque
 from dataclasses import dataclass
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, ClassVar
 
 import pytest
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import BaseTool, StructuredTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.runtime import Runtime
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 from scripted_gate import NAMESPACE, SAID, guarded
@@ -23,6 +26,7 @@ from graph_nodes import AdmissionState, create_admission_node, find_unguarded_st
 from graph_nodes import reachable as walk
 
 raw_of_the_module = InMemoryStore()
+store = InMemoryStore()  # has the name of an attribute that nodes use: `runtime.store`
 
 
 class Slotted:
@@ -89,6 +93,91 @@ def deep(raw: BaseStore) -> Any:
 RAW = InMemoryStore()
 
 
+class Called:
+    def __call__(self, state: Any) -> dict[str, Any]:
+        raw_of_the_module.put(NAMESPACE, "k", {"content": SAID})
+        return {}
+
+
+class ByMethod:
+    def save(self) -> None:
+        raw_of_the_module.put(NAMESPACE, "k", {"content": SAID})
+
+
+class ByStaticMethod:
+    @staticmethod
+    def save() -> None:
+        raw_of_the_module.put(NAMESPACE, "k", {"content": SAID})
+
+
+class ByProperty:
+    @property
+    def kept(self) -> BaseStore:
+        return raw_of_the_module
+
+
+class ByClassAttribute:
+    kept: ClassVar[BaseStore] = raw_of_the_module
+
+
+class Inheriting(ByClassAttribute):
+    pass
+
+
+class FakeSavingTool(BaseTool):
+    """A tool by class, that names a store among the globals."""
+
+    name: str = "saving"
+    description: str = "Saves."
+
+    def _run(self, text: str) -> str:
+        raw_of_the_module.put(NAMESPACE, "k", {"content": text})
+        return text
+
+
+inheriting, by_property = Inheriting(), ByProperty()
+in_a_namespace, in_a_deque = SimpleNamespace(kept=raw_of_the_module), deque([raw_of_the_module])
+
+
+@functools.cache
+def cached() -> BaseStore:
+    return raw_of_the_module
+
+
+def makes_one(state: Any) -> dict[str, Any]:
+    ByMethod().save()
+    return {}
+
+
+def calls_a_static_method(state: Any) -> dict[str, Any]:
+    ByStaticMethod.save()
+    return {}
+
+
+def reads_a_property(state: Any) -> dict[str, Any]:
+    return {"kept": by_property.kept}
+
+
+def names_a_class(state: Any) -> dict[str, Any]:
+    return {"kept": ByClassAttribute.kept}
+
+
+def names_an_instance(state: Any) -> dict[str, Any]:
+    return {"kept": inheriting.kept}
+
+
+def names_a_namespace(state: Any) -> dict[str, Any]:
+    return {"kept": in_a_namespace.kept}
+
+
+def names_a_deque(state: Any) -> dict[str, Any]:
+    return {"kept": in_a_deque[0]}
+
+
+def calls_a_cached_one(state: Any) -> dict[str, Any]:
+    return {"kept": cached()}
+
+
 @pytest.mark.parametrize(
     ("node", "where"),
     [
@@ -105,6 +194,82 @@ RAW = InMemoryStore()
 )
 def test_a_raw_store_is_found_wherever_a_node_holds_it(node: Any, where: str) -> None:
     assert_found_and_refused(node_graph(node, guarded()), where, "InMemoryStore of its own")
+
+
+@pytest.mark.parametrize(
+    ("node", "where"),
+    [
+        (Called(), "func.__call__ > raw_of_the_module"),
+        (makes_one, "ByMethod.save > raw_of_the_module"),
+        (calls_a_static_method, "ByStaticMethod.save > raw_of_the_module"),
+        (reads_a_property, "by_property.kept > raw_of_the_module"),
+        (names_a_class, "ByClassAttribute.kept"),
+        (names_an_instance, "inheriting.kept"),
+        (names_a_namespace, "in_a_namespace.kept"),
+        (names_a_deque, "in_a_deque[0]"),
+        (calls_a_cached_one, "cached > raw_of_the_module"),
+    ],
+)
+def test_and_wherever_the_users_own_classes_and_containers_do(node: Any, where: str) -> None:
+    assert_found_and_refused(node_graph(node, guarded()), where, "InMemoryStore of its own")
+
+
+def test_in_the_method_of_a_tool_by_class() -> None:
+    graph = tool_graph(FakeSavingTool(), {"text": SAID}, store=guarded())
+    assert_found_and_refused(graph, "tool saving._run > raw_of_the_module", "InMemoryStore")
+
+
+def test_a_global_that_only_has_the_name_of_an_attribute_is_not_used() -> None:
+    def node(state: Any, runtime: Runtime) -> dict[str, Any]:
+        return {"kept": runtime.store}
+
+    assert "store" in globals()
+    assert_no_way_round(node_graph(node, guarded()))
+
+
+class FakeAgent:
+    """Has a raw store for a guard to wrap, which its node does not name."""
+
+    beneath: ClassVar[BaseStore] = raw_of_the_module
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept = guarded(raw_of_the_module)
+
+    def build(self) -> Any:
+        return node_graph(self.node, guarded(raw_of_the_module))
+
+    def node(self, state: Any) -> dict[str, Any]:
+        return {"kept": self.kept}
+
+
+def test_what_a_class_has_beside_the_node_is_of_no_concern() -> None:
+    assert_no_way_round(FakeAgent().build())
+
+
+def test_a_method_is_looked_through_once_some_code_names_it() -> None:
+    class FakeNode:
+        def __call__(self, state: Any) -> dict[str, Any]:
+            return self.first()
+
+        def second(self) -> dict[str, Any]:
+            return {"kept": raw_of_the_module}
+
+        def first(self) -> dict[str, Any]:
+            return self.second()
+
+    assert_found_and_refused(node_graph(FakeNode(), guarded()), "second > raw_of_the_module", "InMemoryStore")
+
+
+def test_the_code_of_installed_packages_classes_is_not_looked_through() -> None:
+    from tenacity import Retrying
+
+    def node(state: Any) -> dict[str, Any]:
+        return {"attempts": Retrying()}
+
+    walked = [found.where for found in walk.reachable(node_graph(node, guarded()))]
+    assert any(where.endswith("> Retrying") for where in walked)
+    assert not any("> Retrying." in where for where in walked)
 
 
 def test_in_a_tool_by_class_in_a_tools_coroutine_and_in_a_subgraph_that_a_tool_runs() -> None:

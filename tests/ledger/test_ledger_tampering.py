@@ -170,6 +170,12 @@ def test_a_cut_tail_shows_by_the_writes_and_not_as_an_older_copy(place: Place, h
         ("value = '{\"content\": \"planted\"}' WHERE key = 'k2'", 4, "content_changed"),
         ("value = 'not json' WHERE key = 'k2'", 4, "content_changed"),
         ("stored_value = '{\"content\": \"planted\"}' WHERE key = 'k1'", 2, "content_changed"),
+        # what it came with, or the digest that tells it from later values of its key
+        ("value = '{\"content\": \"planted\"}' WHERE key = 'k1'", 2, "content_changed"),
+        ("value_digest = '00' WHERE key = 'k1'", 2, "content_changed"),
+        ("value_digest = '00' WHERE key = 'k2'", 4, "content_changed"),
+        # the conversation of a pending write goes with the decision
+        ("conversation = '[]' WHERE key = 'k1'", 2, "write_disagrees"),
         # moved
         ("namespace = '[\"acme\",\"user-8\"]' WHERE key = 'k2'", 4, "moved"),
         ("key = 'k9' WHERE key = 'k2'", 4, "metadata_changed"),
@@ -183,6 +189,27 @@ def test_a_cut_tail_shows_by_the_writes_and_not_as_an_older_copy(place: Place, h
 def test_a_write_changed_beside_the_chain(place: Place, head: LedgerHead, change: str, bad: int, kind: str) -> None:
     place.attack(f"UPDATE writes SET {change}")
     assert found(place) == (bad, kind)
+
+
+@pytest.mark.parametrize(("action", "quarantined"), [("review", True), ("quarantine", True), ("drop", False)])
+def test_who_is_in_quarantine_is_as_the_report_says(place: Place, action: str, quarantined: bool) -> None:
+    intent = an_intent(key="k1")
+    with closing(place.open()) as ledger:
+        ledger.claim(intent)
+        held = a_report(status="contradicted", action=action)
+        ledger.decide(intent.fingerprint, held, None, quarantined=quarantined)
+        assert ledger.verify().ok
+    place.attack(f"UPDATE writes SET quarantined = {0 if quarantined else 1}")
+    assert found(place) == (1, "write_disagrees")
+
+
+def test_what_was_restored_is_in_quarantine_no_more(place: Place) -> None:
+    with closing(place.open()) as ledger:
+        fill(ledger)
+        ledger.restore(an_intent({"content": "memory 2"}, key="k2").fingerprint, by="Ada", why="it is right")
+        assert ledger.verify().ok
+    place.attack("UPDATE writes SET quarantined = 1 WHERE key = 'k2'")
+    assert found(place) == (8, "write_disagrees")
 
 
 def test_a_changed_write_is_not_carried_out(place: Place, head: LedgerHead) -> None:

@@ -114,6 +114,46 @@ def test_a_value_without_a_text_field_is_judged_whole() -> None:
     assert_held(store, put(store, {"remark": SAID, "verified": NEVER_SAID}))
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"content": {NEVER_SAID: SAID}},
+        {NEVER_SAID: SAID},
+        {"content": {"x": SAID, NEVER_SAID: None}},
+        {"content": [SAID, {"x": {NEVER_SAID: []}}]},
+        {"remark": SAID, NEVER_SAID: {}},
+    ],
+)
+def test_what_was_not_said_does_not_get_in_as_the_name_of_a_field(value: dict[str, Any]) -> None:
+    store = guarded()
+    report = put(store, value)
+    assert_held(store, report)
+    assert NEVER_SAID in report.memory
+
+
+def test_a_name_that_was_said_may_be_stored() -> None:
+    store = guarded()
+    put(store, {"content": {SAID: SAID}})
+    assert stored(store) == {"k": {"content": {SAID: SAID}}}
+
+
+@pytest.mark.parametrize("field", ["citations", "sources"])
+def test_what_was_not_said_does_not_get_in_as_a_citation(field: str) -> None:
+    store = guarded()
+    report = put(store, {"content": SAID, field: ["m1", NEVER_SAID]})
+    assert report.status == "admitted"
+    assert stored(store) == {"k": {"content": SAID, field: ["m1"]}}
+    assert report.citations.author == ("m1", NEVER_SAID)
+    assert any(reason.startswith(f"citation_invalid: {NEVER_SAID}") for reason in report.reasons)
+    assert store.ledger.verify().ok
+
+
+def test_what_was_not_said_is_no_citation_of_a_marked_memory_either() -> None:
+    store = guarded(policy=[{"namespace": "*", "unresolved": "persist_marked"}])
+    put(store, {"content": NEVER_SAID, "citations": ["m1", DENIED]})
+    assert stored(store) == {"k": {"content": NEVER_SAID, "citations": ["m1"], "admission": "unresolved"}}
+
+
 @pytest.mark.parametrize("index", [False, ["content"], ["keywords"], None])
 def test_no_way_of_indexing_goes_round_the_gate(index: Any) -> None:
     store = guarded()
