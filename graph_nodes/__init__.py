@@ -14,12 +14,10 @@ from graph_nodes.unguarded import Finding, UnguardedError, find_unguarded_stores
 from graph_nodes.watched import WatchedTool
 
 if TYPE_CHECKING:
-    from graph_nodes.file_memory import AdmissionBackend
-    from graph_nodes.middleware import AdmissionMiddleware
+    from graph_nodes.file_memory import AdmissionBackend as AdmissionBackend
+    from graph_nodes.middleware import AdmissionMiddleware as AdmissionMiddleware
 
 __all__ = [
-    "AdmissionBackend",
-    "AdmissionMiddleware",
     "AdmissionState",
     "AdmissionStore",
     "Finding",
@@ -36,11 +34,18 @@ __all__ = [
 ]
 
 
-# These need packages that are extras: deepagents, langchain.
-_LAZY = {"AdmissionBackend": "graph_nodes.file_memory", "AdmissionMiddleware": "graph_nodes.middleware"}
+# Where they are, and what to install for them, which is not among the requirements: so they are not in `__all__`.
+_LAZY = {
+    "AdmissionBackend": ("graph_nodes.file_memory", "deepagents"),
+    "AdmissionMiddleware": ("graph_nodes.middleware", "'memory-admission[agents]'"),
+}
 
 
 def __getattr__(name: str) -> Any:
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_LAZY[name]), name)
+    module, needed = _LAZY[name]
+    try:
+        return getattr(import_module(module), name)
+    except ModuleNotFoundError as error:
+        raise ImportError(f"{name} needs {error.name}: pip install {needed}", name=error.name) from error

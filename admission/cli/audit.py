@@ -17,7 +17,10 @@ def audit(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Conversation files (JSONL).")],
     out: Annotated[
         Path | None,
-        typer.Option(help="Append reports to this file (JSONL); those already in it are skipped. Default: stdout."),
+        typer.Option(
+            help="Append reports to this file (JSONL); those already in it are skipped. Default: stdout,"
+            " or nowhere with --json."
+        ),
     ] = None,
     config: Config = None,
     setting: Annotated[str | None, typer.Option(help="citation_only or expanded.")] = None,
@@ -71,6 +74,8 @@ def audit(
     step = batch.next_step(run.remaining) if batch is not None else None
     if as_json:
         print_json(run.summary_json())
+        if out is None and html is None and ledger is None:
+            typer.echo("admission: only the summary is kept; give --out to keep the reports", err=True)
     elif summary.reports or step is None:
         console(stderr=True).print(summary_view(summary))
     if step is not None:

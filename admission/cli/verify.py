@@ -60,6 +60,8 @@ def _kept_head(named: str) -> LedgerHead:
         data = json.loads(Path(named).read_text(encoding="utf-8"))
         return LedgerHead.model_validate(data.get("head", data))
     except OSError as error:
+        if re.match(r"\d+:", named):
+            raise InputError("--head", "the hash after the colon is not 64 hexadecimal digits", remedy) from error
         raise InputError("--head", f"{named} cannot be read ({error.strerror})", remedy) from error
     except (ValueError, AttributeError) as error:
         raise InputError("--head", f"{named} holds no head", remedy) from error

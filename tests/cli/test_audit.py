@@ -63,7 +63,10 @@ def test_json_prints_one_object_with_counts_and_metrics(run: Run, recorded: Path
 
 def test_without_references_there_are_no_metrics(run: Run, tmp_path: Path) -> None:
     file = write_file(tmp_path / "w.jsonl", conversation(writes=[{"id": "w1", "memory": "Ines owns a horse."}]))
-    assert "metrics" not in json.loads(run("audit", file, "--json").stdout)
+    result = run("audit", file, "--json")
+    assert "metrics" not in json.loads(result.stdout)
+    assert "give --out to keep the reports" in result.stderr
+    assert "--out" not in run("audit", file, "--json", "--out", "kept.jsonl").stderr
 
 
 def test_the_same_file_twice_is_the_same_but_for_times(run: Run, recorded: Path, tmp_path: Path) -> None:

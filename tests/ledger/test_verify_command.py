@@ -69,3 +69,11 @@ def test_a_head_that_is_none_is_bad_input(verify: Verify, place: Place, head: st
     result = verify("--head", head)
     assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
     assert "SEQ:HASH" in result.stderr
+
+
+def test_a_head_that_is_cut_short_is_told_from_a_file_that_is_missing(verify: Verify, place: Place) -> None:
+    fill_and_copy(place)
+    short, missing = verify("--head", "3:abc"), verify("--head", "no-such-file")
+    assert (short.exit_code, missing.exit_code) == (2, 2)
+    assert "64 hexadecimal digits" in str(short.exception) + short.output
+    assert "cannot be read" in str(missing.exception) + missing.output
