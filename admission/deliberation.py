@@ -99,6 +99,7 @@ class _Case:
     def __init__(self, candidate: Candidate, history: History, rules: Rules) -> None:
         self.candidate = candidate
         self.history = history
+        self.people = history.people
         self.rules = rules
         self.cited, self.invalid, self.ineligible = citation_view(history, candidate, limit=rules.evidence.total)
         # What was shown beyond the citations' view, by passage id.
@@ -224,7 +225,7 @@ class _Case:
             memory=self.candidate.memory,
             view=view.name,
             passages=passages,
-            people=self.history.people,
+            people=self.people,
         )
 
     def _record(self, question: Question, settled: Settled, judgments: tuple[Judgment, ...]) -> None:

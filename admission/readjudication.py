@@ -14,7 +14,7 @@ from admission.eligibility import admissible
 from admission.errors import InputError
 from admission.evidence import citation_view, expanded_view
 from admission.history import History
-from admission.records import Candidate, Obligation, Passage, Report
+from admission.records import STORED_ACTIONS, Candidate, Obligation, Passage, Report
 from admission.settings import EvidenceSettings
 from admission.text import content_terms
 
@@ -110,7 +110,7 @@ def readjudicated(report: Report, former: Report, found: NewEvidence, readmit: R
     named = ", ".join(found.turns[:_TURNS_NAMED]) + (", ..." if len(found.turns) > _TURNS_NAMED else "")
     since = f"turn {former.written_after}" if former.written_after is not None else "the beginning"
     reason = f"{READJUDICATED}: in place of {former.id}; what was said since {since} counts too ({named})"
-    waits = readmit == "review" and report.action in ("persist", "persist_marked")
+    waits = readmit == "review" and report.action in STORED_ACTIONS
     action = "review" if waits else report.action
     return report.model_copy(update={"action": action, "reasons": (reason, *report.reasons)})
 

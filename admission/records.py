@@ -35,6 +35,10 @@ VerificationView = Literal[
     "holistic", "atomic_claims", "predicate_argument_qa", "compact_relation", "composition_graph", "obligations"
 ]
 
+STORED_ACTIONS: frozenset[Action] = frozenset(("persist", "persist_marked"))
+"""Those that let the store have the memory."""
+QUARANTINED_ACTIONS: frozenset[Action] = frozenset(("quarantine", "review"))
+"""Those that keep it where a person can still restore it."""
 OBLIGATION_TYPES: frozenset[ObligationType] = frozenset(("fact", "relation", "qualification"))
 STATUSES: tuple[Status, ...] = ("admitted", "repaired", "unresolved", "contradicted", "invalid")
 

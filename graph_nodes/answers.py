@@ -9,7 +9,7 @@ from typing import Any, cast
 from langchain_core.messages import ToolCall, ToolMessage
 from langgraph.types import Command
 
-from admission.records import Report
+from admission.records import STORED_ACTIONS, Report
 from admission.reports.safe import one_line
 from admission.reports.sentences import explanation
 from graph_nodes.store import AdmissionStore
@@ -20,7 +20,6 @@ Answer = ToolMessage | Command[Any]
 Answers = Answer | list[Answer]
 
 _QUOTED_CHARS = 200
-_STORED = ("persist", "persist_marked")
 # These tools' answers say nothing but "created memory X", whatever became of it.
 _ANSWERS_ARE_CLAIMS = ("langmem.",)
 
@@ -47,7 +46,7 @@ def outcomes(reports: Sequence[Report], guard: AdmissionStore | None, task: str 
 
 
 def _outcome(report: Report, guard: AdmissionStore | None) -> Outcome:
-    accepted = report.action in _STORED
+    accepted = report.action in STORED_ACTIONS
     entry = guard.ledger.report(report.id) if guard is not None else None
     fingerprint = entry[0].fingerprint if entry is not None else None
     if guard is None or entry is None or fingerprint is None:
@@ -70,7 +69,7 @@ def told(found: Outcome) -> str:
     memory, report = one_line(found.memory, _QUOTED_CHARS), found.report
     if report is None:
         return f"PENDING: “{memory}” (key {found.key}). It is not judged yet; until it is, no search finds it."
-    accepted = report.action in _STORED
+    accepted = report.action in STORED_ACTIONS
     lead = "STORED" if found.stored else "ACCEPTED, BUT NOT STORED YET" if accepted else "NOT STORED"
     place = f", key {found.key}" if found.key is not None and accepted else ""
     sentences = explanation(report)

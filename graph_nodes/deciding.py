@@ -12,20 +12,19 @@ from typing import Any
 from admission.gate import AdmissionGate
 from admission.history import History
 from admission.ledger import Ledger, WriteIntent, WriteRecord
-from admission.records import Candidate, Report, digest
+from admission.records import QUARANTINED_ACTIONS, Candidate, Report, digest
 from admission.settings import WriteSettings
 from graph_nodes.outcome import announce
 from graph_nodes.scope import is_outside_graph
 from graph_nodes.steps import Blocking, Judge, Steps, Wait
-from graph_nodes.values import citation_field, memory_text, unjudged_fields, value_to_store
+from graph_nodes.values import citation_field, memory_text, value_to_store, with_unjudged
 
 logger = logging.getLogger(__name__)
 
 OnReport = Callable[[Report], None]
 
 INTERRUPTED = "interrupted"
-UNJUDGED = "fields_not_judged"
-_REPORT_ID_CHARS = 16
+REPORT_ID_CHARS = 16
 
 _FIRST_PAUSE_S = 0.01
 _LONGEST_PAUSE_S = 0.2
@@ -104,7 +103,7 @@ class Deciding:
         """What the gate is asked about: the memory this write wants stored."""
         cited = citation_field(intent.value, self._settings)
         return Candidate(
-            id=intent.fingerprint[:_REPORT_ID_CHARS],
+            id=intent.fingerprint[:REPORT_ID_CHARS],
             conversation=intent.thread or "",
             namespace=intent.namespace,
             memory=memory_text(intent.value, self._settings),
@@ -197,13 +196,10 @@ class Deciding:
     def _settle(self, record: WriteRecord, report: Report, held: set[str]) -> WriteRecord:
         """Commit the report. A decision before it stands, unless a recovery gave this write up meanwhile."""
         value = value_to_store(record.intent.value, report, self._settings)
-        unjudged = unjudged_fields(record.intent.value, self._settings)
-        if value is not None and unjudged:
-            reason = f"{UNJUDGED}: {', '.join(unjudged)} stored as given (writes.text_fields)"
-            report = report.model_copy(update={"reasons": (*report.reasons, reason)})
         if value is not None:
+            report = with_unjudged(record.intent.value, report, self._settings)
             report = self._as_update(report, record.intent, value)
-        quarantined = report.action in ("quarantine", "review")
+        quarantined = report.action in QUARANTINED_ACTIONS
         intent = record.intent
         while record.state == "claimed":
             fingerprint = record.intent.fingerprint

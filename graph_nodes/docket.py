@@ -19,7 +19,8 @@ from admission.readjudication import (
 )
 from admission.records import Candidate, Namespace, Report, Turn, digest
 from admission.settings import Settings
-from graph_nodes.held_back import REPORT_ID_CHARS, Replacement, is_waiting, key_changed, replace, report_of
+from graph_nodes.deciding import REPORT_ID_CHARS
+from graph_nodes.held_back import Replacement, is_waiting, key_changed, replace, report_of
 
 # Who the ledger says put the new verdict in place of the old one.
 BY = "admission"

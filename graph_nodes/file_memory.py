@@ -20,7 +20,7 @@ from deepagents.backends.protocol import (
     WriteResult,
 )
 
-from admission.records import Report
+from admission.records import STORED_ACTIONS, Report
 from admission.reports.sentences import headline
 from graph_nodes.file_blocks import new_text
 from graph_nodes.outcome import collect_reports
@@ -29,7 +29,6 @@ from graph_nodes.store import AdmissionStore
 
 _MISSING = "file_not_found"
 _NOT_TEXT = "only text files can be kept here: what they say is judged before they are written"
-_STORED = ("persist", "persist_marked")
 
 
 class _Result(Protocol):
@@ -226,7 +225,7 @@ def _checked(result: R) -> R:
 
 
 def _refusal(reports: Sequence[Report]) -> str | None:
-    held = [report for report in reports if report.action not in _STORED]
+    held = [report for report in reports if report.action not in STORED_ACTIONS]
     return f"Error: the file was not changed. {headline(held[-1])}" if held else None
 
 

@@ -12,13 +12,10 @@ from langgraph.store.base import BaseStore
 from admission.errors import InputError, LedgerError
 from admission.history import History
 from admission.ledger import Ledger, WriteIntent, WriteRecord
-from admission.records import Candidate, Report
+from admission.records import QUARANTINED_ACTIONS, Candidate, Report
 from admission.settings import WriteSettings
-from graph_nodes.deciding import UNJUDGED
 from graph_nodes.store import AdmissionStore
-from graph_nodes.values import unjudged_fields, value_to_store
-
-REPORT_ID_CHARS = 16
+from graph_nodes.values import value_to_store, with_unjudged
 
 
 @dataclass(frozen=True)
@@ -37,16 +34,14 @@ def replace(
     """Commit `report` on the replacement and close what it replaces, both at once. What is to be stored is `decided`
     then: the store's recovery carries it out. Raises `LedgerError` where the old write no longer waits."""
     value = value_to_store(replacement.intent.value, report, settings)
-    unjudged = unjudged_fields(replacement.intent.value, settings)
-    if value is not None and unjudged:
-        reason = f"{UNJUDGED}: {', '.join(unjudged)} stored as given (writes.text_fields)"
-        report = report.model_copy(update={"reasons": (*report.reasons, reason)})
+    if value is not None:
+        report = with_unjudged(replacement.intent.value, report, settings)
     return ledger.supersede(
         replacement.of.intent.fingerprint,
         replacement.intent,
         report,
         value,
-        quarantined=report.action in ("quarantine", "review"),
+        quarantined=report.action in QUARANTINED_ACTIONS,
         by=by,
         why=why,
     )

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar, cast
 
-from langgraph.config import get_config
 from langgraph.store.base import BaseStore, Op, PutOp, Result
 
 from admission.errors import InputError
 from admission.records import Namespace
+from graph_nodes.scope import running_config
 from graph_nodes.store import AdmissionStore
 
 T = TypeVar("T")
@@ -23,10 +23,7 @@ def filled(namespace: tuple[str, ...]) -> Namespace:
 
     Raises `InputError` for one that the run does not give.
     """
-    try:
-        configurable = get_config().get("configurable", {})
-    except RuntimeError:  # outside of a graph
-        configurable = {}
+    configurable = running_config().get("configurable", {})
     try:
         return tuple(part.format_map(configurable) for part in namespace)
     except KeyError as error:

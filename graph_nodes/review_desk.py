@@ -15,7 +15,8 @@ from admission.ledger.fingerprint import plain_value
 from admission.records import Candidate, Report, Turn, digest
 from admission.reports.marks import marked_passages, told_by
 from admission.settings import Settings, WriteSettings
-from graph_nodes.held_back import REPORT_ID_CHARS, Replacement, is_waiting, key_changed, replace, report_of
+from graph_nodes.deciding import REPORT_ID_CHARS
+from graph_nodes.held_back import Replacement, is_waiting, key_changed, replace, report_of
 from graph_nodes.values import MARK, citation_field, memory_text, value_to_store
 
 Verdict = Literal["approve", "reject", "edit"]

@@ -188,7 +188,7 @@ def turns_of(messages: Sequence[Turn] | Sequence[MessageLikeRepresentation]) -> 
     return tuple(turns_from_messages(before_the_write(read)))
 
 
-def _running_config() -> Mapping[str, Any]:
+def running_config() -> Mapping[str, Any]:
     """The config of the running node, task or tool; empty outside of a graph."""
     try:
         return get_config()
@@ -197,7 +197,7 @@ def _running_config() -> Mapping[str, Any]:
 
 
 def _running_task() -> _Task | None:
-    config = _running_config()
+    config = running_config()
     found: Mapping[str, Any] = config.get("configurable", {})
     info = getattr(found.get("__pregel_runtime"), "execution_info", None)
     if info is None:
@@ -234,7 +234,7 @@ def _graph_turns() -> tuple[Turn, ...]:
 
     LangGraph has no public way to read the state from a store; this is the one place that uses its own reader.
     """
-    read = _running_config().get("configurable", {}).get("__pregel_read")
+    read = running_config().get("configurable", {}).get("__pregel_read")
     if read is None:
         return ()
     try:

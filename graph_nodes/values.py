@@ -8,11 +8,12 @@ from typing import Any
 from langgraph.store.base import PutOp
 
 from admission.ledger import WriteRecord
-from admission.records import Report
+from admission.records import STORED_ACTIONS, Report
 from admission.settings import WriteSettings
 
 # One flat key, because filters on nested keys do not work on every store.
 MARK = "admission"
+UNJUDGED = "fields_not_judged"
 
 
 def memory_text(value: dict[str, Any], settings: WriteSettings) -> str:
@@ -51,7 +52,7 @@ def value_to_store(value: dict[str, Any], report: Report, settings: WriteSetting
     author's that name a turn which may be evidence; what else stands among them may be any text. A marked memory gets
     its status under `MARK`. A mark that the writer put there is taken off: it is the gate's alone.
     """
-    if report.action not in ("persist", "persist_marked"):
+    if report.action not in STORED_ACTIONS:
         return None
     stored = {name: part for name, part in value.items() if name != MARK}
     cited = citation_field(value, settings)
@@ -60,6 +61,15 @@ def value_to_store(value: dict[str, Any], report: Report, settings: WriteSetting
     if report.action == "persist_marked":
         stored[MARK] = report.status
     return stored
+
+
+def with_unjudged(value: dict[str, Any], report: Report, settings: WriteSettings) -> Report:
+    """The report on a value that is to be stored, with a reason that names the fields nobody has looked at, if any."""
+    unjudged = unjudged_fields(value, settings)
+    if not unjudged:
+        return report
+    reason = f"{UNJUDGED}: {', '.join(unjudged)} stored as given (writes.text_fields)"
+    return report.model_copy(update={"reasons": (*report.reasons, reason)})
 
 
 def put_of(record: WriteRecord, indexes_whole_value: bool, op: PutOp | None = None) -> PutOp:

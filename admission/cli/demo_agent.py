@@ -16,11 +16,10 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.prebuilt import InjectedStore, ToolNode, tools_condition
 from langgraph.store.base import BaseStore
 
-from admission.records import Conversation, Namespace, Report, Turn, Write
+from admission.records import STORED_ACTIONS, Conversation, Namespace, Report, Turn, Write
 from graph_nodes.outcome import collect_reports
 
 NAMESPACE: Namespace = ("demo", "mara")
-_SAVED = ("persist", "persist_marked")
 
 
 class ScriptedChatModel(BaseChatModel):
@@ -74,7 +73,7 @@ def save_memory(
     """Remember something about the user. Cite the ids of the messages that say it."""
     with collect_reports() as reports:
         store.put(NAMESPACE, call_id, {"content": memory, "citations": citations})
-    outcome = "saved" if all(report.action in _SAVED for report in reports) else "held back"
+    outcome = "saved" if all(report.action in STORED_ACTIONS for report in reports) else "held back"
     # With an id of its own: a made-up one would differ from run to run, and the reports with it.
     return ToolMessage(id=f"{call_id}-outcome", name="save_memory", tool_call_id=call_id, content=outcome)
 

@@ -7,10 +7,9 @@ from typing import Any
 
 from admission.errors import LedgerError
 from admission.ledger.protocol import Damage, Problem, WriteState
-from admission.records import Action, Namespace, Report
+from admission.records import QUARANTINED_ACTIONS, Action, Namespace, Report
 
-HELD_BACK: frozenset[Action] = frozenset({"quarantine", "review", "drop"})
-_QUARANTINED: frozenset[Action] = frozenset({"quarantine", "review"})
+HELD_BACK: frozenset[Action] = QUARANTINED_ACTIONS | {"drop"}
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ def check_decision(report: Report, stored_value: dict[str, Any] | None, quaranti
     if held != (stored_value is None):
         what = "a value is to be stored" if held else "nothing is to be stored"
         raise LedgerError("stored_value", f"{what} where the action is {report.action}", "make the two agree")
-    if quarantined != (report.action in _QUARANTINED):
+    if quarantined != (report.action in QUARANTINED_ACTIONS):
         what = "quarantined" if quarantined else "not quarantined"
         raise LedgerError("quarantined", f"{what} where the action is {report.action}", "make the two agree")
 
@@ -82,7 +81,7 @@ def disagreement(write: WriteFacts, chain: ChainFacts | None, last: int) -> Prob
         return _without_report(write, last)
     report, restored, stored = chain.report_seq, chain.restored_seq, chain.stored_seq
     held_back = chain.action in HELD_BACK and restored is None
-    quarantined = chain.action in _QUARANTINED and restored is None
+    quarantined = chain.action in QUARANTINED_ACTIONS and restored is None
     # A person may have it stored otherwise than it came: marked as theirs.
     decided_on = chain.value_digest if restored is None else chain.restored_digest
     ended = stored if stored is not None else chain.overtaken_seq

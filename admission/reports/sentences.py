@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from admission.records import Action, Check, Finding, Judgment, Report
+from admission.records import STORED_ACTIONS, Action, Check, Finding, Judgment, Report
 from admission.reports.safe import one_line
 
 _LEAD: dict[Action, str] = {
@@ -22,7 +22,6 @@ _AFTERWARDS: dict[Action, str] = {
     "drop": "It is not stored; the ledger keeps this report.",
 }
 _SUPPORTED = ("admitted", "repaired")
-_STORED = ("persist", "persist_marked")
 _QUOTED_CHARS = 160
 _WITHOUT: dict[Check, str] = {"removed": "without its evidence", "unrelated": "by unrelated passages"}
 
@@ -30,7 +29,7 @@ _WITHOUT: dict[Check, str] = {"removed": "without its evidence", "unrelated": "b
 def headline(report: Report) -> str:
     """One sentence: what was done with the memory and the main reason."""
     lead, why = _LEAD[report.action], _why(report)
-    if report.status == "invalid" or (report.status in _SUPPORTED) == (report.action in _STORED):
+    if report.status == "invalid" or (report.status in _SUPPORTED) == (report.action in STORED_ACTIONS):
         corrected = ", with its source corrected" if report.status == "repaired" else ""
         return f"{lead}{corrected}: {why}."
     return f"{lead} by policy, although {why}."

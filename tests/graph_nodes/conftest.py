@@ -7,6 +7,6 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1] / "ledger"))
 
-from ledger_fixtures import place, postgres_place, postgres_server
+from ledger_fixtures import place, postgres_place, postgres_server, shared
 
-__all__ = ["place", "postgres_place", "postgres_server"]
+__all__ = ["place", "postgres_place", "postgres_server", "shared"]

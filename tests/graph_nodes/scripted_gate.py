@@ -9,8 +9,9 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 
+from admission.errors import LedgerError
 from admission.gate import AdmissionGate
-from admission.ledger import Ledger, open_ledger
+from admission.ledger import Ledger, SqliteLedger, open_ledger
 from admission.records import Question
 from admission.settings import load_settings
 from admission.verifiers.scripted import ScriptedVerifier
@@ -25,6 +26,17 @@ TALK = [
     HumanMessage("And it is not the case that Ana keeps a grey parrot.", id="m3"),
 ]
 NAMESPACE = ("memories", "ana")
+
+
+class FakeFullLedger(SqliteLedger):
+    """A ledger whose disk is full when a verdict is to be written, until `full` is taken back."""
+
+    full = True
+
+    def decide(self, *args: Any, **kwargs: Any) -> Any:
+        if self.full:
+            raise LedgerError("ledger", "the disk is full", "free some space")
+        return super().decide(*args, **kwargs)
 
 
 def words(text: str) -> set[str]:

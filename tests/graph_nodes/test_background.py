@@ -34,6 +34,7 @@ from scripted_gate import (
     NEVER_SAID,
     SAID,
     TALK,
+    FakeFullLedger,
     asked,
     judges,
     scripted_gate,
@@ -482,14 +483,6 @@ def test_what_the_store_beneath_refuses_stays_decided_and_is_stored_at_a_later_f
 
 
 def test_what_the_ledger_refuses_stays_pending_and_is_judged_at_a_later_flush() -> None:
-    class FakeFullLedger(SqliteLedger):
-        full = True
-
-        def decide(self, *args: Any, **kwargs: Any) -> Any:
-            if self.full:
-                raise LedgerError("ledger", "the disk is full", "free some space")
-            return super().decide(*args, **kwargs)
-
     ledger = FakeFullLedger()
     store = background(ledger=ledger)
     put(store, "k", SAID)

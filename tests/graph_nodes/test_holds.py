@@ -17,25 +17,28 @@ from typing import Any
 import pytest
 from langgraph.store.base import PutOp
 from langgraph.store.sqlite import SqliteStore
-from ledger_places import Place, SqlitePlace
-from scripted_gate import NAMESPACE, NEVER_SAID, SAID, TALK, asked, guarded, judges, stored, verifications
+from ledger_places import Place
+from scripted_gate import (
+    NAMESPACE,
+    NEVER_SAID,
+    SAID,
+    TALK,
+    FakeFullLedger,
+    asked,
+    guarded,
+    judges,
+    stored,
+    verifications,
+)
 
 from admission.errors import LedgerError
 from admission.ledger import SqliteLedger, open_ledger
 from graph_nodes import AdmissionStore, collect_reports, conversation
 
-fcntl = pytest.importorskip("fcntl")
+pytest.importorskip("fcntl")
 FORK = multiprocessing.get_context("fork")
 VERDICT_S = 0.02
 PATIENCE_S = 60.0
-
-
-@pytest.fixture
-def shared(place: Place) -> Place:
-    """A place where holds keep processes apart."""
-    if isinstance(place, SqlitePlace) and not hasattr(fcntl, "F_OFD_SETLK"):
-        pytest.skip("this system has no open file description locks")
-    return place
 
 
 def slowed(store: AdmissionStore) -> AdmissionStore:
@@ -222,14 +225,6 @@ async def test_a_task_cancelled_while_it_asks_for_the_hold_gives_it_up_all_the_s
 
 
 def test_an_error_gives_up_the_hold() -> None:
-    class FakeFullLedger(SqliteLedger):
-        full = True
-
-        def decide(self, *args: Any, **kwargs: Any) -> Any:
-            if self.full:
-                raise LedgerError("ledger", "the disk is full", "free some space")
-            return super().decide(*args, **kwargs)
-
     ledger = FakeFullLedger()
     store = guarded(ledger=ledger)
     with conversation("t", TALK):

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ledger_fixtures import POSTGRES, place, postgres_place, postgres_server
+from ledger_fixtures import POSTGRES, place, postgres_place, postgres_server, shared
 from ledger_places import SqlitePlace
 
 from admission.ledger import Ledger, open_ledger
 
-__all__ = ["place", "postgres_place", "postgres_server"]
+__all__ = ["place", "postgres_place", "postgres_server", "shared"]
 
 
 @pytest.fixture(params=["sqlite-file", "sqlite-memory", POSTGRES])

@@ -39,3 +39,12 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
         found: Place = request.getfixturevalue("postgres_place")
         return found
     return SqlitePlace(tmp_path)
+
+
+@pytest.fixture
+def shared(place: Place) -> Place:
+    """A place where holds keep processes apart."""
+    fcntl = pytest.importorskip("fcntl")
+    if isinstance(place, SqlitePlace) and not hasattr(fcntl, "F_OFD_SETLK"):
+        pytest.skip("this system has no open file description locks")
+    return place

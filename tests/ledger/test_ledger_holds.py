@@ -20,17 +20,9 @@ from ledger_records import HELD, TEA, a_report, an_intent
 from admission.errors import LedgerError
 from admission.ledger import Ledger, open_ledger
 
-fcntl = pytest.importorskip("fcntl")
+pytest.importorskip("fcntl")
 PROCESSES = 4
 PATIENCE_S = 120.0
-
-
-@pytest.fixture
-def shared(place: Place) -> Place:
-    """A place where holds keep processes apart."""
-    if isinstance(place, SqlitePlace) and not hasattr(fcntl, "F_OFD_SETLK"):
-        pytest.skip("this system has no open file description locks")
-    return place
 
 
 def test_a_claimed_write_is_held_by_one(ledger: Ledger) -> None:
