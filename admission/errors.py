@@ -26,6 +26,10 @@ class InputError(AdmissionError):
             self.args = (f"{where}: {self.args[0]}",)
 
 
+class BoundaryError(InputError):
+    """A read that nobody vouches for: its run names no principal, or it reaches outside the principal's namespace."""
+
+
 class SettingsError(AdmissionError):
     """A deployment setting that is unknown, malformed or inconsistent."""
 

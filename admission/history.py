@@ -147,6 +147,18 @@ class History:
         """Raises `InputError` when no turn before the write has this id."""
         return self._growth.turns[self._place(turn_id)]
 
+    def turns_after(self, turn_id: str, count: int) -> tuple[Turn, ...]:
+        """What was said in the conversation within the next `count` turns, in order."""
+        place = self._place(turn_id) + 1
+        later = self._growth.turns[place : min(place + count, self._length)]
+        return tuple(turn for turn in later if turn.origin == "conversation")
+
+    def turn_before(self, turn_id: str) -> Turn | None:
+        """The turn directly before this one, where it belongs to the conversation."""
+        place = self._place(turn_id)
+        before = self._growth.turns[place - 1] if place else None
+        return before if before is not None and before.origin == "conversation" else None
+
     @property
     def passage_count(self) -> int:
         return self._passages

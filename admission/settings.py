@@ -23,6 +23,7 @@ from pydantic_settings import (
 from admission.errors import SettingsError
 from admission.local_settings import LocalModelSettings
 from admission.model_settings import ModelSettings
+from admission.reading_settings import ReadingSettings, ReadRule, RecordRule, Relation
 from admission.records import Action, Thresholds, VerificationView
 
 DEFAULT_FILE = "admission.toml"
@@ -114,21 +115,38 @@ class LedgerSettings(Section):
         return value.encode() if value else None
 
 
+# Fields that say of a memory how it is kept, not what it says. Their names alone never make a value a label.
+METADATA_FIELDS = (
+    *("id", "ids", "uuid", "key", "hash", "checksum", "version", "schema", "kind", "type", "format", "encoding"),
+    *("category", "categories", "tag", "tags", "label", "labels", "topic", "topics", "language", "lang", "source"),
+    *("user_id", "agent_id", "app_id", "run_id", "session_id", "thread_id", "conversation_id", "actor_id", "role"),
+    *("message_id", "message_ids", "turn_id", "turn_ids", "memory_id", "parent_id", "namespace"),
+    *("created_at", "updated_at", "modified_at", "last_accessed", "accessed_at", "expires_at", "timestamp", "ttl"),
+    *("confidence", "score", "importance", "priority", "relevance", "weight", "access_count", "embedding", "model"),
+    *("embedding_model", "vector", "index", "position", "rank", "seq", "number", "n"),
+)
+
+
 class WriteSettings(Section):
     """How a stored value is read: the fields that hold the memory's text (the first present wins; none present: every
-    text in the value), and the fields that hold the author's citations (turn ids).
+    text in the value), the fields that hold the author's citations (turn ids), and those whose bare tokens, numbers and
+    moments are labels, which are stored unjudged. Whatever else a value holds is judged with the memory
+    (docs/writing.md).
 
     `mode`: a put returns when its memory is judged and stored (`blocking`), or at once, and a thread judges it
     (`background`, docs/writing.md); then at most `queue` writes wait, and a put beyond that waits for room.
     `verify_on_read`: memories that the store has otherwise than the ledger are named (`flag`), or also kept from
     readers (`hide`).
+    `supersede`: a memory that takes the place of an older one marks it superseded (docs/supersession.md).
     """
 
     text_fields: tuple[str, ...] = ("content", "memory", "text", "fact", "data")
     citation_fields: tuple[str, ...] = ("citations", "sources")
+    metadata_fields: tuple[str, ...] = METADATA_FIELDS
     mode: Literal["blocking", "background"] = "blocking"
     queue: int = Field(default=64, ge=1)
     verify_on_read: Literal["off", "flag", "hide"] = "off"
+    supersede: bool = True
 
     @field_validator("text_fields")
     @classmethod
@@ -164,6 +182,7 @@ class Settings(BaseSettings):
     ledger: LedgerSettings = LedgerSettings()
     writes: WriteSettings = WriteSettings()
     observability: ObservabilitySettings = ObservabilitySettings()
+    reading: ReadingSettings | None = None
 
     @classmethod
     def settings_customise_sources(
@@ -223,6 +242,10 @@ def _names() -> list[str]:
         LedgerSettings,
         WriteSettings,
         ObservabilitySettings,
+        ReadingSettings,
+        ReadRule,
+        RecordRule,
+        Relation,
         Thresholds,
     )
     return [*Settings.model_fields, *(name for section in sections for name in section.model_fields)]

@@ -100,7 +100,7 @@ def write_in_turns(ledger: Ledger, insert: Insert, writes: range) -> Times:
         report = a_report(n)
         timed("bare INSERT + commit", insert, json.dumps(report.model_dump(mode="json")))
         timed("claim", ledger.claim, intent)
-        timed("decide", ledger.decide, fingerprint, report, value, quarantined=False)
+        timed("decide", ledger.decide, fingerprint, report, value)
         timed("complete", ledger.complete, fingerprint)
         timed("claim of a known write", ledger.claim, intent)
     return times

@@ -5,8 +5,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from graph_nodes.erasing import Erased
 from graph_nodes.nodes import create_admission_node
 from graph_nodes.outcome import ReadProblem, collect_read_problems, collect_reports
+from graph_nodes.principals import asking_for, reading_as
+from graph_nodes.read_trace import arecord_answer, record_answer
+from graph_nodes.readings import Reading, collect_readings
+from graph_nodes.recall import Recall, RecallState, create_recall_node, recalled_message
+from graph_nodes.recall_tool import create_recall_tool
 from graph_nodes.scope import conversation
 from graph_nodes.state import AdmissionState, PendingWrite
 from graph_nodes.store import AdmissionStore
@@ -20,16 +26,28 @@ if TYPE_CHECKING:
 __all__ = [
     "AdmissionState",
     "AdmissionStore",
+    "Erased",
     "Finding",
     "PendingWrite",
     "ReadProblem",
+    "Reading",
+    "Recall",
+    "RecallState",
     "UnguardedError",
     "WatchedTool",
+    "arecord_answer",
+    "asking_for",
     "collect_read_problems",
+    "collect_readings",
     "collect_reports",
     "conversation",
     "create_admission_node",
+    "create_recall_node",
+    "create_recall_tool",
     "find_unguarded_stores",
+    "reading_as",
+    "recalled_message",
+    "record_answer",
     "require_guarded",
 ]
 

@@ -12,11 +12,13 @@ from typing import Any
 from admission.gate import AdmissionGate
 from admission.history import History
 from admission.ledger import Ledger, WriteIntent, WriteRecord
-from admission.records import QUARANTINED_ACTIONS, Candidate, Report, digest
+from admission.records import Candidate, Report, digest
 from admission.settings import WriteSettings
+from graph_nodes.attached import metadata_for
 from graph_nodes.outcome import announce
 from graph_nodes.scope import is_outside_graph
-from graph_nodes.steps import Blocking, Judge, Steps, Wait
+from graph_nodes.steps import Blocking, Judge, R, Steps, Wait
+from graph_nodes.superseding import Superseding, supersedes
 from graph_nodes.values import citation_field, memory_text, value_to_store, with_unjudged
 
 logger = logging.getLogger(__name__)
@@ -53,6 +55,7 @@ class Deciding:
         self._ledger = ledger
         self._settings = settings
         self._on_report = on_report
+        self.superseding = Superseding(gate, ledger, settings)
 
     def pending(self, intent: WriteIntent) -> Write:
         """A pending write as it was when it was put, from the conversation kept with it."""
@@ -60,8 +63,9 @@ class Deciding:
         history = History.of(intent.thread or "", turns, passage_chars=size)
         return Write(intent, history, turns[-1].id if turns else None)
 
-    def made(self, intent: WriteIntent) -> WriteIntent:
-        """Claim a write that is made now; the intent with the fingerprint it goes on with. Blocks.
+    def made(self, intent: WriteIntent, held: set[str]) -> WriteIntent:
+        """Claim a write that is made now; the intent with the fingerprint it goes on with, which is `held` from then on
+        unless it has a decision or another judge. Blocks.
 
         One made again after its key has been written or deleted, or is about to be, is a new write: it is to change
         that. Only a retried graph task, which names its keys anew, is not to undo under another key what came since.
@@ -75,29 +79,33 @@ class Deciding:
             if following is None:
                 break
             intent, known = following, self._ledger.write(following.fingerprint)
-        self._ledger.claim(intent)
+        self._claim(intent, held)
         return intent.model_copy(update={"key": made.key})
 
     def ready(self, write: Write, held: set[str]) -> bool:
         """Can this write be decided without waiting? It was, or it is ours to judge now, and in `held`. Blocks."""
-        return self._own(self._claimed(write.intent), held)
+        return self._own(self._claimed(write.intent, held), held)
 
     def decided(self, writes: Sequence[Write], held: set[str]) -> Steps[list[WriteRecord]]:
         """How each write stands once decided, in order. What has a decision is not judged again; what somebody else is
         judging is waited for. `held`: the fingerprints that are ours to judge already. However this ends, none of the
         writes stays held."""
         records: dict[int, WriteRecord] = {}
+        yield from self.releasing(self._settled(dict(enumerate(writes)), records, held), held)
+        for place, write in enumerate(writes):
+            self._tell(write, records[place].report)
+        return [records[place] for place in range(len(writes))]
+
+    def releasing(self, steps: Steps[R], held: set[str]) -> Steps[R]:
+        """These steps; should they fail, none of the writes stays held."""
         try:
-            yield from self._settled(dict(enumerate(writes)), records, held)
+            return (yield from steps)
         except GeneratorExit:
             self._let_go(held)  # whoever carried out the steps is gone
             raise
         except BaseException:
             yield Blocking(partial(self._let_go, held))
             raise
-        for place, write in enumerate(writes):
-            self._tell(write, records[place].report)
-        return [records[place] for place in range(len(writes))]
 
     def candidate(self, intent: WriteIntent, written_after: str | None) -> Candidate:
         """What the gate is asked about: the memory this write wants stored."""
@@ -121,7 +129,10 @@ class Deciding:
                 asked = [(self.candidate(i, left[p].written_after), left[p].history) for p, i in to_judge.items()]
                 reports: list[Report] = yield Judge(asked)
                 judged = dict(zip(to_judge, reports, strict=True))
-                found |= yield Blocking(partial(self._decide, found, judged, held))
+                histories = {place: left[place].history for place in judged}
+                found |= yield Blocking(partial(self._decide, found, judged, held, histories))
+            if to_mark := [record for record in found.values() if supersedes(record)]:
+                yield Blocking(partial(self.superseding.carry_out, to_mark))
             records |= found
             left = {place: write for place, write in left.items() if place not in found}
             if left:
@@ -134,7 +145,7 @@ class Deciding:
         taken: dict[int, WriteRecord] = {}
         names: set[str] = set()
         for place, write in writes.items():
-            record = self._claimed(write.intent)
+            record = self._claimed(write.intent, held)
             fingerprint = record.intent.fingerprint
             if record.state == "claimed" and fingerprint in names:
                 continue  # made twice at once: the second is told what the first came to
@@ -145,16 +156,22 @@ class Deciding:
 
     def _own(self, record: WriteRecord, held: set[str]) -> bool:
         """Is this write decided, or ours to judge?"""
-        fingerprint = record.intent.fingerprint
-        if record.state == "claimed" and fingerprint not in held and self._ledger.hold(fingerprint):
-            held.add(fingerprint)
-        return record.state != "claimed" or fingerprint in held
+        return record.state != "claimed" or record.intent.fingerprint in held
 
-    def _claimed(self, intent: WriteIntent) -> WriteRecord:
-        """The record of this write, or of what goes on in its place."""
-        record = self._ledger.claim(intent)
+    def _claimed(self, intent: WriteIntent, held: set[str]) -> WriteRecord:
+        """The record of this write, or of what goes on in its place; in `held` if it is ours to judge."""
+        record = self._claim(intent, held)
         while (following := self._following(record, intent)) is not None:
-            record = self._ledger.claim(following)
+            record = self._claim(following, held)
+        return record
+
+    def _claim(self, intent: WriteIntent, held: set[str]) -> WriteRecord:
+        # Held with the claim: a recovery that came in between would take it for one that was left behind.
+        if intent.fingerprint in held:
+            return self._ledger.claim(intent)
+        record, ours = self._ledger.claim_and_hold(intent)
+        if ours:
+            held.add(intent.fingerprint)
         return record
 
     def _following(self, record: WriteRecord, made: WriteIntent) -> WriteIntent | None:
@@ -189,24 +206,28 @@ class Deciding:
         return self._ledger.latest(intent.namespace, intent.key, pending=True)
 
     def _decide(
-        self, records: Mapping[int, WriteRecord], judged: Mapping[int, Report], held: set[str]
+        self,
+        records: Mapping[int, WriteRecord],
+        judged: Mapping[int, Report],
+        held: set[str],
+        histories: Mapping[int, History],
     ) -> dict[int, WriteRecord]:
-        return {place: self._settle(records[place], report, held) for place, report in judged.items()}
+        return {p: self._settle(records[p], report, held, histories[p]) for p, report in judged.items()}
 
-    def _settle(self, record: WriteRecord, report: Report, held: set[str]) -> WriteRecord:
+    def _settle(self, record: WriteRecord, report: Report, held: set[str], history: History) -> WriteRecord:
         """Commit the report. A decision before it stands, unless a recovery gave this write up meanwhile."""
         value = value_to_store(record.intent.value, report, self._settings)
         if value is not None:
             report = with_unjudged(record.intent.value, report, self._settings)
             report = self._as_update(report, record.intent, value)
-        quarantined = report.action in QUARANTINED_ACTIONS
+            report = self.superseding.noted(record.intent, report, history)
         intent = record.intent
         while record.state == "claimed":
             fingerprint = record.intent.fingerprint
-            record = self._ledger.decide(fingerprint, report, value, quarantined=quarantined)
+            record = self._ledger.decide(fingerprint, report, value, metadata=metadata_for(intent, report))
             held.discard(fingerprint)  # a decision ends the hold
             if _is_interrupted(record):
-                record = self._claimed(intent)
+                record = self._claimed(intent, held)
         return record
 
     def _as_update(self, report: Report, intent: WriteIntent, value: dict[str, Any]) -> Report:

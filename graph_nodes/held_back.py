@@ -12,8 +12,9 @@ from langgraph.store.base import BaseStore
 from admission.errors import InputError, LedgerError
 from admission.history import History
 from admission.ledger import Ledger, WriteIntent, WriteRecord
-from admission.records import QUARANTINED_ACTIONS, Candidate, Report
+from admission.records import Candidate, Report
 from admission.settings import WriteSettings
+from graph_nodes.attached import metadata_for
 from graph_nodes.store import AdmissionStore
 from graph_nodes.values import value_to_store, with_unjudged
 
@@ -41,9 +42,9 @@ def replace(
         replacement.intent,
         report,
         value,
-        quarantined=report.action in QUARANTINED_ACTIONS,
         by=by,
         why=why,
+        metadata=metadata_for(replacement.intent, report),
     )
 
 

@@ -11,8 +11,9 @@ from langchain_core.messages import AIMessage, BaseMessage, ChatMessage, HumanMe
 from admission.records import Origin, Role, Turn, digest
 from admission.text import content_terms, printable
 
-# The search tool of langmem, whose answers are recalled memories, and its twin, whose answers tell what was stored.
-RECALL_TOOLS = frozenset({"search_memory", "manage_memory"})
+# Our own recall tool and langmem's search tool, whose answers are recalled memories, and the latter's twin, whose
+# answers tell what was stored.
+RECALL_TOOLS = frozenset({"recall_memory", "search_memory", "manage_memory"})
 
 # A tool's answer that is for so great a part what the agent passed to it says nothing of its own.
 _ECHO_SHARE = 0.5

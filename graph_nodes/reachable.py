@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import dis
 import functools
+import queue
 import sys
+import threading
 import types
-from collections import deque
+import weakref
+from collections import UserList, deque
 from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,6 +41,8 @@ _CALLED_BY_LIBRARIES = frozenset({"_run", "_arun", "invoke", "ainvoke"})
 _CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__", "__init_subclass__"})
 _NOT_LOOKED_INTO = (BaseStore, BaseCheckpointSaver)
 _READ_GLOBALS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"})
+# With one of these code reads what a text names: `globals()["raw"]`, `getattr(holder, "kept")`.
+_READ_BY_TEXT = frozenset({"globals", "getattr", "vars", "attrgetter", "__dict__"})
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,11 @@ def is_a(thing: object, dotted: str) -> bool:
     return any(f"{cls.__module__}.{cls.__qualname__}" == dotted for cls in type(thing).__mro__)
 
 
+def names_used(thing: object) -> frozenset[str]:
+    """The names that a function of the user's own uses; none for anything else."""
+    return _names(thing.__code__) if isinstance(thing, types.FunctionType) and _own(thing) else frozenset()
+
+
 def reachable(graph: Pregel[Any, Any, Any, Any]) -> Iterator[Found]:
     """Everything reachable from a graph, each thing once. What a guard of ours holds is not entered.
 
@@ -75,10 +86,9 @@ def reachable(graph: Pregel[Any, Any, Any, Any]) -> Iterator[Found]:
             remedy = f"keep data out of closures and attributes (the last looked at was {found.where})"
             raise InputError("graph", f"holds more than {_MOST_OBJECTS} objects", remedy)
         yield found
-        if isinstance(found.thing, types.FunctionType) and _own(found.thing):
-            for name in _names(found.thing.__code__) - named:
-                named.add(name)
-                waiting.extend(unnamed.pop(name, ()))
+        for name in names_used(found.thing) - named:
+            named.add(name)
+            waiting.extend(unnamed.pop(name, ()))
         for part in _inside(found):
             if part.if_named and part.if_named not in named:
                 unnamed.setdefault(part.if_named, []).append(part)
@@ -117,9 +127,15 @@ def _parts(thing: Any) -> Iterator[tuple[str, Any]]:
         yield "", thing.fget
     elif isinstance(thing, Mapping):
         yield from ((f"[{key!r}]", part) for key, part in list(thing.items()))
-    elif isinstance(thing, list | tuple | set | frozenset | deque):
+    elif isinstance(thing, ContextVar):
+        yield ".get()", thing.get(None)  # as it is here and now; another context may have another
+    elif isinstance(thing, weakref.ref):
+        yield "()", thing()
+    elif isinstance(thing, queue.Queue):
+        yield "", thing.queue
+    elif isinstance(thing, list | tuple | set | frozenset | deque | UserList):
         yield from ((f"[{n}]", part) for n, part in enumerate(thing))
-    elif isinstance(thing, types.SimpleNamespace) or _entered(thing):
+    elif isinstance(thing, types.SimpleNamespace | threading.local) or _entered(thing):
         yield from ((f".{name}", part) for name, part in _attributes(thing))
         yield "", type(thing)
 
@@ -173,7 +189,10 @@ def _function(function: types.FunctionType, where: str) -> Iterator[Found]:
         yield held(wrapped, "wrapped")
     if not _own(function):
         return
-    for name in sorted(_global_names(function.__code__) & function.__globals__.keys()):
+    for module, name, thing in _imported(function):
+        yield held(thing, f"{module}.{name}")
+    read = _global_names(function.__code__) | (names if "globals" in names else frozenset())
+    for name in sorted(read & function.__globals__.keys()):
         thing = function.__globals__[name]
         if isinstance(thing, types.ModuleType):
             for inner in sorted(names & vars(thing).keys()) if _users(thing.__name__) else ():
@@ -194,9 +213,45 @@ def _own(function: types.FunctionType) -> bool:
     return _users(function.__module__ or "")
 
 
+def _imported(function: types.FunctionType) -> Iterator[tuple[str, str, Any]]:
+    """What a function imports while it runs from the user's own modules, as far as these are loaded: (module, name,
+    thing). Of a module imported whole, what the function names."""
+    names = _names(function.__code__)
+    package = function.__globals__.get("__package__") or ""
+    for part in _codes(function.__code__):
+        steps = list(dis.get_instructions(part))
+        for place, step in enumerate(steps):
+            if step.opname != "IMPORT_NAME":
+                continue
+            level = next((s.argval for s in reversed(steps[:place]) if isinstance(s.argval, int)), 0)
+            full = _absolute(step.argval, package, level)
+            loaded = sys.modules.get(full)
+            if loaded is not None and _users(full) and not _installed(full):
+                yield from ((full, name, vars(loaded)[name]) for name in sorted(names & vars(loaded).keys()))
+
+
+def _absolute(module: str, package: str, level: int) -> str:
+    """The full name of a module that is imported relative to a package, `level` dots up; 0: it is full already."""
+    if not level:
+        return module
+    above = package.rsplit(".", level - 1)[0]
+    return f"{above}.{module}" if module else above
+
+
 def _names(code: types.CodeType) -> frozenset[str]:
-    """The global and attribute names that code uses, in the functions it defines too."""
-    return frozenset(name for part in _codes(code) for name in part.co_names)
+    """The global and attribute names that code uses, in the functions it defines too; texts, where it reads by them."""
+    names = frozenset(name for part in _codes(code) for name in part.co_names)
+    if _READ_BY_TEXT.isdisjoint(names):
+        return names
+    return names | {text for part in _codes(code) for text in _texts(part.co_consts)}
+
+
+def _texts(constants: tuple[object, ...]) -> Iterator[str]:
+    for constant in constants:
+        if isinstance(constant, str):
+            yield constant
+        elif isinstance(constant, tuple):
+            yield from _texts(constant)
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:

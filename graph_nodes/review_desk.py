@@ -17,7 +17,7 @@ from admission.reports.marks import marked_passages, told_by
 from admission.settings import Settings, WriteSettings
 from graph_nodes.deciding import REPORT_ID_CHARS
 from graph_nodes.held_back import Replacement, is_waiting, key_changed, replace, report_of
-from graph_nodes.values import MARK, citation_field, memory_text, value_to_store
+from graph_nodes.values import MARK, citation_field, edited_value, memory_text, value_to_store
 
 Verdict = Literal["approve", "reject", "edit"]
 Became = Literal["approved", "rejected", "edited", "settled_before"]
@@ -247,25 +247,6 @@ class ReviewDesk:
     def _is_stored(self, outcome: ReviewOutcome) -> bool:
         write = self._ledger.write(outcome.fingerprint)
         return outcome.to_be_stored and write is not None and write.state == "done" and not write.overtaken
-
-
-def edited_value(value: dict[str, Any], text: str, settings: WriteSettings) -> dict[str, Any]:
-    """`value` with `text` in place of the memory's text. Raises `InputError` where the text was made of several."""
-    said = memory_text(value, settings)
-    for name in (*settings.text_fields, *value):
-        if name in value:
-            edited = {**value, name: _with_text(value[name], said, text)}
-            if edited != value and memory_text(edited, settings) == text:
-                return edited
-    raise InputError("text", "replaces no single text of this memory", "reject it, and have it written anew")
-
-
-def _with_text(part: Any, said: str, text: str) -> Any:
-    if isinstance(part, dict):
-        return {name: _with_text(inner, said, text) for name, inner in part.items()}
-    if isinstance(part, list):
-        return [_with_text(inner, said, text) for inner in part]
-    return text if part == said else part
 
 
 def _approved_value(record: WriteRecord, settings: WriteSettings) -> dict[str, Any]:

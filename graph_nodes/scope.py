@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from cachetools import LRUCache
-from langchain_core.messages import AIMessage, BaseMessage, MessageLikeRepresentation, ToolMessage, convert_to_messages
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    HumanMessage,
+    MessageLikeRepresentation,
+    ToolMessage,
+    convert_to_messages,
+)
 from langgraph.config import get_config
 
 from admission.errors import InputError
@@ -61,6 +68,14 @@ class WriteScope:
     run: tuple[object, ...]
     history: History
     written_after: str | None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the user asked last. `id`: the thread's, a slash, and the message's."""
+
+    id: str
+    text: str
 
 
 _EXPLICIT: ContextVar[_Explicit | None] = ContextVar("admission_conversation", default=None)
@@ -188,6 +203,23 @@ def turns_of(messages: Sequence[Turn] | Sequence[MessageLikeRepresentation]) -> 
     return tuple(turns_from_messages(before_the_write(read)))
 
 
+def question_at_hand() -> Asked | None:
+    """The newest words of the user in the conversation at hand; None where there are none."""
+    explicit, task = _EXPLICIT.get(), _running_task()
+    newest_first: Iterator[Turn] = (
+        (turn for message in reversed(_graph_messages()) for turn in _user_turns(message))
+        if explicit is None
+        else (turn for turn in reversed(explicit.turns) if turn.role == "user")
+    )
+    turn = next((turn for turn in newest_first if turn.origin == "conversation"), None)
+    if turn is None:
+        return None
+    thread = explicit.thread if explicit is not None else None
+    if thread is None and task is not None:
+        thread = task.thread
+    return Asked(f"{thread}/{turn.id}" if thread is not None else turn.id, turn.text)
+
+
 def running_config() -> Mapping[str, Any]:
     """The config of the running node, task or tool; empty outside of a graph."""
     try:
@@ -229,8 +261,8 @@ class _Same:
         return id(self.thing)
 
 
-def _graph_turns() -> tuple[Turn, ...]:
-    """The turns of the running graph's `messages` channel before this write; none where it has no such channel.
+def _graph_messages() -> Sequence[MessageLikeRepresentation]:
+    """The running graph's `messages` channel; nothing where it has no such channel.
 
     LangGraph has no public way to read the state from a store; this is the one place that uses its own reader.
     """
@@ -241,13 +273,21 @@ def _graph_turns() -> tuple[Turn, ...]:
         messages = read("messages", False)
     except KeyError:
         return ()
-    if not isinstance(messages, list | tuple):
-        return ()
+    return messages if isinstance(messages, list | tuple) else ()
+
+
+def _graph_turns() -> tuple[Turn, ...]:
+    """The turns of the running graph's messages before this write."""
     try:
-        return turns_of(messages)
+        return turns_of(_graph_messages())
     except InputError as error:
         # The agent goes on; without a conversation that can be read the write stays unresolved.
         # What the error says may quote the message.
         why = type(error.__cause__ or error).__name__
         logger.warning("the graph's messages cannot be read as a conversation (%s)", why)
         return ()
+
+
+def _user_turns(message: object) -> Sequence[Turn]:
+    """The turn that a user's message is; none for anything else."""
+    return turns_from_messages([message]) if isinstance(message, HumanMessage) else ()

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from langgraph.store.base import PutOp
 
-from admission.ledger import Ledger, WriteRecord
+from admission.ledger import Deletion, Ledger, WriteRecord
+from admission.records import Namespace
 from graph_nodes.deciding import Deciding, Write
 from graph_nodes.steps import Blocking, Inner, Steps
 
 logger = logging.getLogger(__name__)
 
 PutOf = Callable[[WriteRecord], PutOp]
+Place = tuple[Namespace, str]
+
+# The name of what a key has that has no memory.
+NOTHING = ""
 
 
 @dataclass
@@ -67,19 +72,32 @@ class Settling:
         is given once more what it has to have. So no two need a lock to agree, in whatever processes they are.
         """
         fingerprint, place = record.intent.fingerprint, (record.intent.namespace, record.intent.key)
-        look = Blocking(partial(self._ledger.latest, *place))
-        wanted: WriteRecord | None = yield look
-        given = None
+        wanted: WriteRecord | None = yield Blocking(partial(self._ledger.latest, *place))
         if _name(wanted) != fingerprint:
             yield Blocking(partial(self._ledger.overtake, fingerprint))
             return False
-        while given is None or _name(wanted) != given:
-            given = _name(wanted)
-            yield Inner([self._put_of(wanted) if wanted is not None else PutOp(*place, None)])
-            wanted = yield look
+        given = yield from self._agreed(place, None)
         end = self._ledger.complete if given == fingerprint else self._ledger.overtake
         yield Blocking(partial(end, fingerprint))
         return given == fingerprint
+
+    def remove(self, deletions: Sequence[Deletion], given: Mapping[Place, str]) -> Steps[None]:
+        """Bring deletions to their end. `given`: what the store was told already of some of their keys, by name: the
+        write it was given last, or `NOTHING`."""
+        for deletion in deletions:
+            place = (deletion.namespace, deletion.key)
+            yield from self._agreed(place, given.get(place))
+        yield Blocking(partial(self._ledger.removed, deletions))
+
+    def _agreed(self, place: Place, given: str | None) -> Steps[str]:
+        """Give the store what its key is to have, until ledger and store agree; the name of that. None: nothing yet."""
+        look = Blocking(partial(self._ledger.latest, *place))
+        wanted: WriteRecord | None = yield look
+        while _name(wanted) != given:
+            given = _name(wanted)
+            yield Inner([self._put_of(wanted) if wanted is not None else PutOp(*place, None)])
+            wanted = yield look
+        return given
 
 
 def _as_asked(record: WriteRecord, write: Write) -> WriteRecord:
@@ -88,8 +106,8 @@ def _as_asked(record: WriteRecord, write: Write) -> WriteRecord:
 
 
 def _name(record: WriteRecord | None) -> str:
-    """Tells apart what a key can have; empty for nothing."""
-    return record.intent.fingerprint if record is not None else ""
+    """Tells apart what a key can have."""
+    return record.intent.fingerprint if record is not None else NOTHING
 
 
 def goes_to_store(record: WriteRecord, key: str) -> bool:

@@ -1,4 +1,4 @@
-"""What the write protocol asks of the outside: four kinds of step, and the two drivers that carry them out."""
+"""What the write protocol asks of the outside: five kinds of step, and the two drivers that carry them out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from langgraph.store.base import BaseStore, Op, Result
 
 from admission.gate import AdmissionGate
 from admission.history import History
-from admission.records import Candidate, Report
+from admission.records import Candidate, Namespace, Report
+from graph_nodes.purging import apurge, purge
 
 R = TypeVar("R")
 
@@ -46,7 +47,15 @@ class Wait:
     seconds: float
 
 
-Step = Blocking | Judge | Inner | Wait
+@dataclass(frozen=True)
+class Purge:
+    """Step: clear what the wrapped store's database keeps of memories deleted at these places. Answered by what could
+    not be reached, as sentences."""
+
+    places: Sequence[tuple[Namespace, str]]
+
+
+Step = Blocking | Judge | Inner | Wait | Purge
 Steps = Generator[Step, Any, R]
 
 
@@ -95,6 +104,8 @@ def _perform(step: Step, gate: AdmissionGate, inner: BaseStore) -> Any:
             return inner.batch(ops)
         case Wait(seconds):
             time.sleep(seconds)
+        case Purge(places):
+            return purge(inner, places)
 
 
 async def _aperform(step: Step, gate: AdmissionGate, inner: BaseStore) -> Any:
@@ -107,6 +118,8 @@ async def _aperform(step: Step, gate: AdmissionGate, inner: BaseStore) -> Any:
             return await _abatch(ops, inner)
         case Wait(seconds):
             await asyncio.sleep(seconds)
+        case Purge(places):
+            return await apurge(inner, places)
 
 
 async def _in_thread(call: Callable[[], Any]) -> Any:

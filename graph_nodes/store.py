@@ -8,26 +8,33 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
-from copy import deepcopy
+from copy import copy, deepcopy
 from functools import partial
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar, cast
 
-from langgraph.store.base import BaseStore, Op, Result
+from langgraph.store.base import BaseStore, Item, Op, PutOp, Result
 from langgraph.store.base.batch import AsyncBatchedBaseStore
 
 from admission.errors import InputError
 from admission.gate import AdmissionGate
 from admission.ledger import Ledger, Version, WriteRecord, open_ledger
+from admission.reading.gate import ReadGate
 from admission.records import Report
 from admission.settings import Settings, load_settings
 from graph_nodes.background import Background
 from graph_nodes.deciding import Write
+from graph_nodes.erasing import Erased, Erasing, check_flushed
+from graph_nodes.forgetting import forget, reinstate
+from graph_nodes.principals import Principal
 from graph_nodes.read_check import ReadCheck
+from graph_nodes.read_ops import GatedReads
 from graph_nodes.recovery import Recovery
 from graph_nodes.settling import Settled
 from graph_nodes.steps import Steps, adrive, drive
 from graph_nodes.writing import DEFAULT_NAME, WriteProtocol
+
+T = TypeVar("T")
 
 _POLL_S = 0.01
 
@@ -65,6 +72,7 @@ class AdmissionStore(BaseStore):
         settings: Settings | None = None,
         name: str = DEFAULT_NAME,
         on_report: Callable[[Report], None] | None = None,
+        read_gate: ReadGate | None = None,
     ) -> None:
         if isinstance(inner, AdmissionStore):
             raise InputError("inner", "is an AdmissionStore already", "wrap the store beneath it, once")
@@ -77,6 +85,8 @@ class AdmissionStore(BaseStore):
         # An async batched store takes a ttl without asking `supports_ttl`; the guard must not refuse what it takes.
         self.supports_ttl = inner.supports_ttl or isinstance(inner, AsyncBatchedBaseStore)
         self.ttl_config = inner.ttl_config
+        if read_gate is None and settings.reading is not None:
+            read_gate = ReadGate(settings.reading)
         self._protocol = WriteProtocol(
             self.gate,
             self.ledger,
@@ -84,13 +94,26 @@ class AdmissionStore(BaseStore):
             store=name,
             indexes_whole_value=_indexes_whole_value(inner),
             on_report=on_report,
+            reading=read_gate.settings if read_gate is not None else None,
         )
         writes = self.settings.writes
         on_read = writes.verify_on_read
         self._read_check = ReadCheck(self.ledger, hide=on_read == "hide") if on_read != "off" else None
+        self._reads = (
+            GatedReads(
+                self.ledger,
+                read_gate,
+                self._read_check,
+                log_text=self.settings.observability.log_text,
+                refreshes=_refreshes_on_read(inner),
+            )
+            if read_gate is not None
+            else None
+        )
         self._queue = (
             Background(self._settle, self._protocol.ready, writes.queue) if writes.mode == "background" else None
         )
+        self._erasing = Erasing(self.ledger, self.gate.settings.cache)
         self._recovering = threading.Lock()
         self._recovered = False
 
@@ -114,6 +137,13 @@ class AdmissionStore(BaseStore):
         async with _aturn(self._recovering):
             return await adrive(self._noted(self._protocol.recover()), self.gate, self.inner)
 
+    def principal(self) -> Principal:
+        """Who reads in the run at hand, and the namespace that is theirs. Raises `BoundaryError` where nobody vouches
+        for one, and `InputError` while the read gate is off."""
+        if self._reads is None:
+            raise InputError("reading", "the read gate is off", "add a section [reading] to admission.toml")
+        return self._reads.principal()
+
     def report_for(self, namespace: tuple[str, ...], key: str) -> Report | None:
         """The newest report on a write of this key, whatever became of it; None if there was none. Reads the ledger.
 
@@ -132,6 +162,48 @@ class AdmissionStore(BaseStore):
     async def aversions(self, namespace: tuple[str, ...], key: str) -> list[Version]:
         """Async twin of `versions`."""
         return await asyncio.to_thread(self.versions, namespace, key)
+
+    def reinstate(self, namespace: tuple[str, ...], key: str, *, by: str, why: str) -> None:
+        """Make a superseded memory current again, where what took its place should not have (docs/supersession.md), or
+        one that was forgotten what it was before. Raises `InputError` for any other."""
+        reinstate(self.ledger, namespace, key, by=by, why=why)
+
+    async def areinstate(self, namespace: tuple[str, ...], key: str, *, by: str, why: str) -> None:
+        """Async twin of `reinstate`."""
+        await asyncio.to_thread(partial(self.reinstate, namespace, key, by=by, why=why))
+
+    def forget(
+        self, namespace: tuple[str, ...], key: str, *, by: str, why: str, directive_key: str | None = None
+    ) -> None:
+        """From now on no question may use what this memory says; its text stays, and `reinstate` takes it back.
+
+        `directive_key`: the memory in this namespace that is the request to forget; it stays usable. For trusted code:
+        the boundary of reads is not asked. Raises `LedgerError` for a key without a memory that passed the gate.
+        """
+        forget(self.ledger, namespace, key, by=by, why=why, directive_key=directive_key)
+
+    async def aforget(
+        self, namespace: tuple[str, ...], key: str, *, by: str, why: str, directive_key: str | None = None
+    ) -> None:
+        """Async twin of `forget`."""
+        await asyncio.to_thread(self.forget, namespace, key, by=by, why=why, directive_key=directive_key)
+
+    def erase(self, namespace: tuple[str, ...], key: str, *, by: str, why: str) -> Erased:
+        """Erase a memory for good: from ledger, store, what the store's file keeps of deleted rows, and cached answers.
+
+        With it goes whatever else of the namespace says the same. There is no way back. If the process dies on the way,
+        a repeat or the next start finishes it. For trusted code, like `forget`. Raises `LedgerError` where writes are
+        still pending after a flush, and what the database raises.
+        """
+        self._recover_once()
+        check_flushed(self.flush())
+        return drive(self._erasing.erase(namespace, key, by=by, why=why), self.gate, self.inner)
+
+    async def aerase(self, namespace: tuple[str, ...], key: str, *, by: str, why: str) -> Erased:
+        """Async twin of `erase`."""
+        await self._arecover_once()
+        check_flushed(await self.aflush())
+        return await adrive(self._erasing.erase(namespace, key, by=by, why=why), self.gate, self.inner)
 
     def pending(self) -> list[WriteRecord]:
         """The writes of this store that are not finished, oldest first: `claimed` ones have no verdict yet, `decided`
@@ -195,6 +267,17 @@ class AdmissionStore(BaseStore):
         await self.aclose()
 
     def _batch(self, ops: list[Op]) -> Steps[list[Result]]:
+        if self._reads is None:
+            return (yield from self._ungated(ops))
+        # Reads come first, and see the state before the writes of their batch.
+        reads = {place: op for place, op in enumerate(ops) if not isinstance(op, PutOp)}
+        found = (yield from self._reads.read(reads)) if reads else {}
+        writes = [op for op in ops if isinstance(op, PutOp)]
+        if writes:
+            yield from self._ungated(writes)
+        return [found.get(place) for place in range(len(ops))]
+
+    def _ungated(self, ops: Sequence[Op]) -> Steps[list[Result]]:
         steps = self._protocol.batch(ops) if self._queue is None else self._protocol.submit(ops, self._queue)
         results = yield from steps
         return results if self._read_check is None else (yield from self._read_check.checked(results))
@@ -224,6 +307,7 @@ class AdmissionStore(BaseStore):
         failed = True
         try:
             recovery = yield from recovering
+            yield from self._erasing.finish()
             self._recovered, failed = True, bool(recovery.failed)
             return recovery
         finally:
@@ -280,7 +364,25 @@ def _on_loop() -> bool:
 
 def _own(results: list[Result]) -> list[Result]:
     """Copies: InMemoryStore hands out the dicts it stores, and what a reader changes in them is no judged write."""
-    return deepcopy(results)
+    return [
+        cast(Result, [_own_item(part) for part in found]) if isinstance(found, list) else _own_item(found)
+        for found in results
+    ]
+
+
+def _own_item(part: T) -> T:
+    """Of a memory only the value can be changed in place."""
+    if not isinstance(part, Item):
+        return part
+    own = copy(part)
+    own.value = deepcopy(part.value)
+    return own
+
+
+def _refreshes_on_read(inner: BaseStore) -> bool:
+    """Does the store prolong the life of what a read returns?"""
+    config = inner.ttl_config
+    return config is not None and bool(config.get("refresh_on_read", True))
 
 
 def _indexes_whole_value(inner: BaseStore) -> bool:

@@ -11,7 +11,7 @@ from langgraph.pregel import Pregel
 from langgraph.store.base import BaseStore
 
 from admission.errors import AdmissionError
-from graph_nodes.reachable import Found, is_a, reachable
+from graph_nodes.reachable import Found, is_a, names_used, reachable
 from graph_nodes.store import AdmissionStore
 
 logger = logging.getLogger(__name__)
@@ -24,6 +24,7 @@ _ADDS = frozenset({"add_texts", "aadd_texts", "add_documents", "aadd_documents"}
 _READS_ONLY = frozenset({("langmem.knowledge.tools", "search_memory"), ("langmem.knowledge.tools", "asearch_memory")})
 
 _EXECUTOR = "langmem.reflection.LocalReflectionExecutor"
+_VECTOR_STORE = "langchain_core.vectorstores.base.VectorStore"
 _REMOTE_EXECUTOR = "langmem.reflection.RemoteReflectionExecutor"
 
 
@@ -73,9 +74,16 @@ def find_unguarded_stores(graph: Pregel[Any, Any, Any, Any]) -> list[Finding]:
     root = unguarded_run(graph.store, "graph.store") if graph.store is not None else None
     if root is not None:
         findings[root.where] = root
+    held: list[Found] = []  # vector stores in attributes: who writes to them is known at the end
+    writes_vectors = False
     for found in reachable(graph):
+        writes_vectors = writes_vectors or not _ADDS.isdisjoint(names_used(found.thing))
+        if is_a(found.thing, _VECTOR_STORE) and not found.holder_names:
+            held.append(found)
         for finding in _findings(found):
             findings.setdefault(finding.where, finding)
+    for found in held if writes_vectors else ():
+        findings.setdefault(found.where, _written_to(found))
     return list(findings.values())
 
 
@@ -104,6 +112,10 @@ def _findings(found: Found) -> Iterator[Finding]:
     elif type(thing).__module__.partition(".")[0] in VENDORS:
         what = f"is a client of {type(thing).__module__.partition('.')[0]}, which writes where no store sees it"
         yield Finding(where, what, "name the tool that uses it in AdmissionMiddleware(watched=...)")
-    elif is_a(thing, "langchain_core.vectorstores.base.VectorStore") and found.holder_names & _ADDS:
-        what = f"is a {type(thing).__name__} that is written to"
-        yield Finding(where, what, "name the tool that uses it in AdmissionMiddleware(watched=...)")
+    elif is_a(thing, _VECTOR_STORE) and found.holder_names & _ADDS:
+        yield _written_to(found)
+
+
+def _written_to(found: Found) -> Finding:
+    what = f"is a {type(found.thing).__name__} that is written to"
+    return Finding(found.where, what, "name the tool that uses it in AdmissionMiddleware(watched=...)")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from langgraph.store.base import PutOp
 
+from admission.errors import InputError
 from admission.ledger import WriteRecord
 from admission.records import STORED_ACTIONS, Report
 from admission.settings import WriteSettings
+from graph_nodes.fields import Fields, Keys, read_fields
 
 # One flat key, because filters on nested keys do not work on every store.
 MARK = "admission"
@@ -17,23 +18,37 @@ UNJUDGED = "fields_not_judged"
 
 
 def memory_text(value: dict[str, Any], settings: WriteSettings) -> str:
-    """The text to judge: the first text field that says something; where none does, all the value says, a line each."""
-    field = _text_field(value, settings)
-    if field is not None:
-        return "\n".join(_lines(value[field]))
-    cited = citation_field(value, settings)
-    return "\n".join(_lines({name: part for name, part in value.items() if name != cited}))
+    """The text to judge: the first text field that says something, then whatever else says something, a line each
+    with what its field is called (`fields.read_fields`). Where no text field says anything, all the value says."""
+    fields = _fields(value, settings)
+    return "\n".join(leaf.lines() for leaf in (*fields.text, *fields.beside))
 
 
 def unjudged_fields(value: dict[str, Any], settings: WriteSettings) -> list[str]:
-    """The fields that are stored with a memory but were no part of what was judged."""
-    judged = _text_field(value, settings)
-    cited = citation_field(value, settings)
-    return [] if judged is None else sorted(name for name in value if name not in (judged, cited))
+    """The fields that are stored with a memory but were no part of what was judged, as dotted names."""
+    return sorted({leaf.path for leaf in _fields(value, settings).labels})
 
 
-def _text_field(value: dict[str, Any], settings: WriteSettings) -> str | None:
-    return next((f for f in settings.text_fields if f in value and "".join(_lines(value[f])).strip()), None)
+def edited_value(value: dict[str, Any], text: str, settings: WriteSettings) -> dict[str, Any]:
+    """`value` with `text` in place of the memory's text. Raises `InputError` where the text was made of several."""
+    leaves = _fields(value, settings).text
+    (leaf,) = leaves if len(leaves) == 1 else (None,)
+    if leaf is None or leaf.keys is None:
+        raise InputError("text", "replaces no single text of this memory", "reject it, and have it written anew")
+    edited: dict[str, Any] = _with_text(value, leaf.keys, text)
+    return edited
+
+
+def _with_text(part: Any, keys: Keys, text: str) -> Any:
+    if not keys:
+        return text
+    if isinstance(part, list):
+        return [_with_text(inner, keys[1:], text) if place == keys[0] else inner for place, inner in enumerate(part)]
+    return {name: _with_text(inner, keys[1:], text) if str(name) == keys[0] else inner for name, inner in part.items()}
+
+
+def _fields(value: dict[str, Any], settings: WriteSettings) -> Fields:
+    return read_fields(value, settings, leave_out=(MARK, citation_field(value, settings)))
 
 
 def citation_field(value: dict[str, Any], settings: WriteSettings) -> str | None:
@@ -68,7 +83,7 @@ def with_unjudged(value: dict[str, Any], report: Report, settings: WriteSettings
     unjudged = unjudged_fields(value, settings)
     if not unjudged:
         return report
-    reason = f"{UNJUDGED}: {', '.join(unjudged)} stored as given (writes.text_fields)"
+    reason = f"{UNJUDGED}: {', '.join(unjudged)} stored as given (writes.metadata_fields)"
     return report.model_copy(update={"reasons": (*report.reasons, reason)})
 
 
@@ -84,29 +99,3 @@ def put_of(record: WriteRecord, indexes_whole_value: bool, op: PutOp | None = No
     if index is None and indexes_whole_value and MARK in value:
         index = [name for name in value if name != MARK]
     return PutOp(intent.namespace, intent.key, value, index=index, ttl=ttl)
-
-
-def _lines(part: Any, name: str = "") -> Iterator[str]:
-    """Texts as they are; a number or a flag with the name of its field, which is what gives it a meaning. A name that
-    may say something itself has a line of its own where no line has it yet."""
-    if isinstance(part, str):
-        yield part
-    elif isinstance(part, dict):
-        for key, inner in part.items():
-            if _may_be_prose(str(key)) and not _is_number_or_flag(inner):
-                yield str(key)
-            yield from _lines(inner, str(key))
-    elif isinstance(part, list):
-        for inner in part:
-            yield from _lines(inner, name)
-    elif part is not None:
-        yield f"{name}: {part}" if name else str(part)
-
-
-def _may_be_prose(name: str) -> bool:
-    """Is it more than one word? Invisible characters can part words as well."""
-    return any(char.isspace() or not char.isprintable() for char in name)
-
-
-def _is_number_or_flag(part: Any) -> bool:
-    return part is not None and not isinstance(part, str | dict | list)

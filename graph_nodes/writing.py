@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import copy_context
 from functools import partial
 from typing import cast
@@ -10,15 +10,17 @@ from typing import cast
 from langgraph.store.base import InvalidNamespaceError, Op, PutOp, Result, validate_op_namespace
 
 from admission.gate import AdmissionGate
-from admission.ledger import Ledger, WriteIntent, WriteRecord, fingerprint_of
+from admission.ledger import Deletion, Ledger, WriteIntent, WriteRecord, fingerprint_of
 from admission.ledger.fingerprint import plain_value
+from admission.reading_settings import ReadingSettings
 from admission.records import Namespace, Report, digest
 from admission.settings import WriteSettings
+from graph_nodes.attached import options_at_hand
 from graph_nodes.background import Background
 from graph_nodes.deciding import Deciding, OnReport, Write
 from graph_nodes.recovery import Recovering
 from graph_nodes.scope import Scopes, WriteScope
-from graph_nodes.settling import Settling, goes_to_store
+from graph_nodes.settling import NOTHING, Place, Settling, goes_to_store
 from graph_nodes.steps import Blocking, Inner, Steps, Wait
 from graph_nodes.values import put_of
 
@@ -43,9 +45,11 @@ class WriteProtocol:
         store: str,
         indexes_whole_value: bool,
         on_report: OnReport | None = None,
+        reading: ReadingSettings | None = None,
     ) -> None:
         self._ledger = ledger
         self._store = store
+        self._reading = reading
         self._put_of = partial(put_of, indexes_whole_value=indexes_whole_value)
         self._scopes = Scopes(gate.settings.evidence.passage_chars)
         self._deciding = Deciding(gate, ledger, settings, on_report)
@@ -68,13 +72,16 @@ class WriteProtocol:
         deletes = [place for place, *_ in puts if _put_op(ops, place).value is None]
         passing |= {place: ops[place] for place in deletes}
         to_record = [_put_op(ops, place) for place in deletes]
+        deletions: list[Deletion] = []
         unfinished: list[WriteRecord] = []
+        names = dict.fromkeys(deletes, NOTHING)
+        held: set[str] = set()
         # Where the last put of a key is held back, the one before it is what the key is to have.
         while to_record or any(places[-1] not in passing for places in puts):
             waiting = [places for places in puts if places[-1] not in passing]
             latest = [_put_op(ops, places[-1]) for places in waiting]
-            writes: list[Write] = yield Blocking(partial(self._begin, to_record, latest))
-            records = yield from self._deciding.decided(writes, set())
+            begin = partial(self._begin, to_record, latest, deletions, held)
+            records = yield from self._deciding.releasing(self._decided(begin, held), held)
             to_record = []
             unfinished.extend(record for record in records if record.state == "decided")
             for places, op, record in zip(waiting, latest, records, strict=True):
@@ -84,10 +91,13 @@ class WriteProtocol:
                         passing.pop(earlier, None)
                     places[:] = [place]
                     passing[place] = self._put_of(record, op=op)
+                    names[place] = record.intent.fingerprint
             puts = [places for places in puts if places]
         results = yield from _results(len(ops), passing)
         if unfinished:
             yield Blocking(partial(self._complete, unfinished))
+        if deletions:
+            yield from self._settling.remove(deletions, _given(passing, names))
         return results
 
     def submit(self, ops: Sequence[Op], queue: Background) -> Steps[list[Result]]:
@@ -107,12 +117,16 @@ class WriteProtocol:
         while puts and not queue.reserve(len(puts)):
             yield Wait(_FULL_PAUSE_S)
         writes: list[Write] = []
+        deletions: list[Deletion] = []
         held: set[str] = set()
         try:
             if puts or deletes:
-                yield Blocking(partial(self._make_pending, deletes, puts, writes, held))
+                yield Blocking(partial(self._make_pending, deletes, puts, writes, deletions, held))
             # Before the queue has them: a put is not to be undone by a delete that came before it.
-            return (yield from _results(len(ops), passing))
+            results = yield from _results(len(ops), passing)
+            if deletions:
+                yield from self._settling.remove(deletions, {(op.namespace, op.key): NOTHING for op in deletes})
+            return results
         finally:
             if puts:
                 queue.submit(writes, held, len(puts))
@@ -125,30 +139,45 @@ class WriteProtocol:
                 newest = report
         return newest
 
-    def _begin(self, deletes: Sequence[PutOp], puts: Sequence[PutOp]) -> list[Write]:
+    def _decided(self, begin: Callable[[], list[Write]], held: set[str]) -> Steps[list[WriteRecord]]:
+        writes: list[Write] = yield Blocking(begin)
+        return (yield from self._deciding.decided(writes, held))
+
+    def _begin(
+        self, deletes: Sequence[PutOp], puts: Sequence[PutOp], deletions: list[Deletion], held: set[str]
+    ) -> list[Write]:
         """The puts as writes of the current scope; the deletes are recorded."""
         scope = self._scopes.current()
-        self._record(deletes, scope)
-        intents = [self._deciding.made(self._intent(op, scope)) for op in puts]
+        self._record(deletes, scope, deletions)
+        intents = [self._deciding.made(self._intent(op, scope), held) for op in puts]
         return [Write(intent, scope.history, scope.written_after) for intent in intents]
 
     def _make_pending(
-        self, deletes: Sequence[PutOp], puts: Sequence[PutOp], writes: list[Write], held: set[str]
+        self,
+        deletes: Sequence[PutOp],
+        puts: Sequence[PutOp],
+        writes: list[Write],
+        deletions: list[Deletion],
+        held: set[str],
     ) -> None:
         """The puts as pending writes of the current scope, with what it takes to judge them; the deletes recorded."""
         scope, context = self._scopes.current(), copy_context()
-        self._record(deletes, scope)
+        self._record(deletes, scope, deletions)
         turns = tuple(scope.history)
         for op in puts:
             intent = self._intent(op, scope).model_copy(update={"conversation": turns})
-            write = Write(self._deciding.made(intent), scope.history, scope.written_after, context)
+            write = Write(self._deciding.made(intent, held), scope.history, scope.written_after, context)
             writes.append(write)
             self._deciding.ready(write, held)
 
-    def _record(self, deletes: Sequence[PutOp], scope: WriteScope) -> None:
+    def _record(self, deletes: Sequence[PutOp], scope: WriteScope, deletions: list[Deletion]) -> None:
         # Before the store: over a retry a deletion may be recorded twice, but none goes unrecorded.
         for op in deletes:
-            self._ledger.record_delete(op.namespace, op.key, thread=scope.thread, task=scope.task)
+            deletions.append(
+                self._ledger.record_delete(
+                    op.namespace, op.key, thread=scope.thread, task=scope.task, store=self._store
+                )
+            )
             self._scopes.deleted(scope, op.namespace, op.key)
 
     def _intent(self, op: PutOp, scope: WriteScope) -> WriteIntent:
@@ -166,7 +195,12 @@ class WriteProtocol:
             namespace=op.namespace,
             key=op.key,
             value=value,
-            options={"index": op.index, "ttl": op.ttl, "store": self._store},
+            options={
+                "index": op.index,
+                "ttl": op.ttl,
+                "store": self._store,
+                **options_at_hand(self._reading, op.namespace, scope.thread),
+            },
             thread=scope.thread,
             task=scope.task,
         )
@@ -190,6 +224,12 @@ def _by_key(ops: Sequence[Op]) -> list[list[int]]:
 
 def _put_op(ops: Sequence[Op], place: int) -> PutOp:
     return cast(PutOp, ops[place])
+
+
+def _given(passing: Mapping[int, Op], names: Mapping[int, str]) -> dict[Place, str]:
+    """What the store is told of each key by these operations, by name."""
+    puts = {place: op for place, op in passing.items() if isinstance(op, PutOp)}
+    return {(op.namespace, op.key): names[place] for place, op in puts.items()}
 
 
 def _results(count: int, ops: Mapping[int, Op]) -> Steps[list[Result]]:

@@ -7,6 +7,7 @@ from pydantic import BaseModel
 
 from admission.local_settings import LocalModelSettings
 from admission.model_settings import ModelSettings
+from admission.reading_settings import ReadingSettings, ReadRule, RecordRule, Relation
 from admission.settings import (
     CacheSettings,
     EvidenceSettings,
@@ -33,6 +34,10 @@ DOCS = Path(__file__).parent.parent / "docs"
         ("ledger", LedgerSettings),
         ("writes", WriteSettings),
         ("observability", ObservabilitySettings),
+        ("reading", ReadingSettings),
+        ("reading", ReadRule),
+        ("reading", Relation),
+        ("reading", RecordRule),
     ],
 )
 def test_every_setting_is_documented_under_its_section(section: str, model: type[BaseModel]) -> None:

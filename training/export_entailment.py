@@ -23,7 +23,7 @@ from sklearn.linear_model import LogisticRegression
 from admission.obligations import cover, split
 from admission.records import Candidate, Question
 from admission.verifiers import entailment_weights
-from admission.verifiers.entailment import EntailmentVerifier
+from admission.verifiers.entailment import Calibration, EntailmentVerifier
 from admission.verifiers.entailment_model import EntailmentNetwork, encode_pairs
 from training import adapters, dialogue_pairs, sources
 from training.sources import Pair
@@ -40,6 +40,8 @@ MAX_FALSE_CONTRADICTION = 0.03
 """Share of supported calibration claims that may be called contradicted."""
 LOST_AS_WHOLE, LOST_AS_PART = 0.12, 0.04
 """Where a threshold on whole memories loses the first share of the true ones, it may lose the second by their parts."""
+SATURATION: dict[str, float | None] = {"support": 3.0, "contradiction": None}
+"""Of 2, 3, 4, 6 and none the one with the least cross-validated error of calibration on the calibration chats."""
 UNFITTED: dict[str, object] = {
     "calibration": {"support": [1.0, 0.0], "contradiction": [1.0, 0.0], "part": 0.0},
     "thresholds": {"support": 0.5, "contradiction": 0.5},
@@ -87,10 +89,10 @@ def calibration_pairs(data: Path, dialogue_file: Path, size: int, seed: int) -> 
 def fitted(verifier: EntailmentVerifier, rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """Calibration and thresholds of `verifier`, which gives the network's own odds, on the claims of `rows`.
 
-    Calibration: a logistic of the odds (Platt scaling); `part`, in log-odds, is what a part of a memory is given, so
-    that few true memories are lost by a part that was judged alone. Support threshold: the best balanced accuracy,
-    averaged over its neighbourhood so that one claim does not decide. Contradiction threshold: the least number at
-    which few supported claims are called contradicted.
+    Calibration: a logistic of the odds (Platt scaling), those of support saturated (`Calibration`); `part`, in
+    log-odds, is what a part of a memory is given, so that few true memories are lost by a part that was judged alone.
+    Support threshold: the best balanced accuracy, averaged over its neighbourhood so that one claim does not decide.
+    Contradiction threshold: the least number at which few supported claims are called contradicted.
     """
     claims = dialogue_claims(rows)
     judged = verifier.judge([claim.question for claim in claims])
@@ -102,10 +104,12 @@ def fitted(verifier: EntailmentVerifier, rows: list[dict[str, Any]]) -> dict[str
     chances = {}
     for name, truth in (("support", holds), ("contradiction", refuted)):
         told = known & (odds[name] > LEAST_ODDS)
-        model = LogisticRegression(C=1e3).fit(odds[name][told, None], truth[told])
+        most = SATURATION[name]
+        spread = odds[name] if most is None else most * np.tanh(odds[name] / most)
+        model = LogisticRegression(C=1e3).fit(spread[told, None], truth[told])
         scale, shift = max(0.05, float(model.coef_[0, 0])), float(model.intercept_[0])
-        calibration[name] = [round(scale, 4), round(shift, 4)]
-        chances[name] = np.where(told, expit(scale * odds[name] + shift), 0.0)
+        calibration[name] = Calibration(round(scale, 4), round(shift, 4), most)
+        chances[name] = np.where(told, expit(scale * spread + shift), 0.0)
     parts = logit([j.support for j in verifier.judge(_parts([c for c in claims if c.label == 0]))])
     whole = np.quantile(odds["support"][known & holds], LOST_AS_WHOLE)
     calibration["part"] = round(max(0.0, float(whole - np.quantile(parts, LOST_AS_PART))), 3)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from admission.cli.options import AsJson, Config
-from admission.cli.output import console, print_json
+from admission.cli.output import check_output, check_output_folder, console, print_json
 
 INTERRUPTED = 130
 
@@ -53,10 +53,16 @@ def audit(
 ) -> None:
     """Judge the recorded memory writes of conversation files."""
     from admission.cli.audit_run import AuditRun
+    from admission.errors import InputError
     from admission.reports.html import write_page
     from admission.reports.text import summary_view
     from admission.settings import load_settings
 
+    check_output("--out", out, makes_folder=True)
+    check_output("--html", html)
+    check_output_folder("--requests-out", requests_out)
+    if out is not None and html is not None and out.resolve() == html.resolve():
+        raise InputError("--html", f"{html} is where the reports go (--out)", "give the page a file of its own")
     chosen = {"evidence": {"setting": setting}, "verification": {"view": view}}
     overrides = {name: part for name, part in chosen.items() if None not in part.values()}
     batch = None

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from admission.ledger import Ledger
     from admission.settings import Settings
 
-# Writes judged together; reports are made durable as often.
+# Writes judged together.
 BATCH = 32
 
 # A write is known by its conversation and its id.
@@ -157,14 +157,13 @@ class AuditRun:
             stack.enter_context(self._interruptible())
             progress = stack.enter_context(self._progress())
             task = progress.add_task("judging", total=len(self.plan), completed=self._already)
-            for number, report in enumerate(decide(self._pending(), batch=BATCH), 1):
+            for report in decide(self._pending(), batch=BATCH):
                 # The ledger first: what is in `out` is never looked at again.
                 if ledger is not None:
                     ledger.record_report(report)
                 if log is not None:
                     log.append(report)
-                    if number % BATCH == 0:
-                        log.sync()
+                    log.sync()
                 if lines:
                     print_line(report_line(report))
                 self._count(report, keep)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from admission.cli.options import AsJson, Config
-from admission.cli.output import console, print_json, print_line
+from admission.cli.output import check_output, console, print_json, print_line
 from admission.reports.safe import one_line
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ def calibrate(
     from admission.settings import load_settings
 
     check_request(max_unsupported, confidence)
-    if out is not None:
-        _check_out(out)
+    _check_out(out)
+    check_output("--decisions", decisions, makes_folder=True)
     run = CalibrationRun(file, load_settings(config), decisions)
     found = too_few(run.unsupported, max_unsupported, confidence) or _measured(run, max_unsupported, confidence)
     toml = _snippet(found, run, file)
@@ -75,13 +75,12 @@ def _measured(run: CalibrationRun, max_unsupported: float, confidence: float) ->
     return calibrate(np.array([d.kept for d in run.decisions]), run.valid, max_unsupported, confidence)
 
 
-def _check_out(out: Path) -> None:
+def _check_out(out: Path | None) -> None:
     from admission.errors import InputError
 
-    if out.exists() and not out.read_text(encoding="utf-8", errors="replace").startswith(HEADER):
+    check_output("--out", out)
+    if out is not None and out.exists() and not out.read_text(encoding="utf-8", errors="replace").startswith(HEADER):
         raise InputError("--out", f"{out} is not a file this command wrote", "give another one and merge it by hand")
-    if not out.absolute().parent.is_dir():
-        raise InputError("--out", f"there is no folder {out.absolute().parent}", "make it, or give another file")
 
 
 def _snippet(found: Calibration, run: CalibrationRun, file: Path) -> str:

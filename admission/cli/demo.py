@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from admission.cli.options import AsJson, Config
-from admission.cli.output import console, print_json, warn_of_missing
+from admission.cli.output import check_output, check_output_folder, console, print_json, warn_of_missing
 
 if TYPE_CHECKING:
     from admission.records import Conversation, Report
@@ -27,8 +27,11 @@ def demo(
     from admission.reports.jsonl import report_json, write_reports
     from admission.settings import load_settings
 
+    check_output_folder("--out", out)
     out.mkdir(parents=True, exist_ok=True)
     files = {name: out / name for name in ("ledger.db", "reports.jsonl", "report.html")}
+    for file in files.values():
+        check_output("--out", file)
     settings = load_settings(config, {"ledger": {"url": f"sqlite:///{files['ledger.db']}"}})
     reports = _run(settings)
     write_reports(files["reports.jsonl"], reports)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -14,6 +16,35 @@ if TYPE_CHECKING:
     from admission.gate import AdmissionGate
 
 _FILE_WIDTH = 120
+
+
+def check_output(option: str, path: Path | None, *, makes_folder: bool = False) -> None:
+    """Raises `InputError` where no file can be written at this path: before the work whose result it is to hold.
+    `makes_folder`: will whoever writes it make the folder it is in?"""
+    from admission.errors import InputError
+
+    if path is None:
+        return
+    if path.exists() and not path.is_file():
+        raise InputError(option, f"{path} is no file", "give the path of a file")
+    folder = path.absolute().parent
+    while makes_folder and not folder.exists():
+        folder = folder.parent
+    if not folder.is_dir():
+        raise InputError(option, f"there is no folder {folder}", "make it, or give another file")
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise InputError(option, f"{path} may not be written", "give another file, or yourself the right")
+
+
+def check_output_folder(option: str, folder: Path | None) -> None:
+    """The same for a folder, which whoever writes into it makes where there is none."""
+    from admission.errors import InputError
+
+    if folder is None:
+        return
+    if folder.exists() and not folder.is_dir():
+        raise InputError(option, f"{folder} is no folder", "give a folder; it is made if it is not there")
+    check_output(option, folder / "any", makes_folder=True)
 
 
 def print_json(value: object) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from admission.cli.options import AsJson, Config, LedgerUrl, existing_ledger
+from admission.cli.options import AsJson, Config, LedgerUrl, existing_ledger, tell_of_audits
 from admission.cli.output import console, print_json, warn_of_missing
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def readjudicate(
     chosen = _readmit(readmit)
     settings = load_settings(config)
     with existing_ledger(ledger, config) as opened:
+        tell_of_audits(opened, opened.waiting())
         docket = Docket(opened, settings, chosen)
         turns = _turns(conversations, docket.threads())
         docket.call(turns.get)

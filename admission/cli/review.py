@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from admission.cli.options import AsJson, Config, LedgerUrl, existing_ledger
+from admission.cli.options import (
+    WRITE_TO_A_STORE,
+    AsJson,
+    Config,
+    LedgerUrl,
+    existing_ledger,
+    no_such_report,
+    tell_of_audits,
+)
 from admission.cli.output import console, print_json, print_line, warn_of_missing
 
 if TYPE_CHECKING:
@@ -77,6 +85,7 @@ def _list(ledger: str | None, config: Path | None, as_json: bool) -> None:
 
     with existing_ledger(ledger, config) as opened:
         waiting = opened.waiting()
+        tell_of_audits(opened, waiting)
         question = ReviewDesk(opened, load_settings(config)).question(waiting) if as_json else None
     if question is not None:
         print_json(question)
@@ -88,11 +97,15 @@ def _named(ledger: Ledger, id: str) -> WriteRecord:
     from admission.errors import InputError
 
     found = ledger.report(id)
-    fingerprint = found[0].fingerprint if found is not None else None
-    record = ledger.write(fingerprint) if fingerprint is not None else None
+    if found is None:
+        raise no_such_report(id)
+    entry, report = found
+    record = ledger.write(entry.fingerprint) if entry.fingerprint is not None else None
     if record is None:
-        what = "names no report" if found is None else "is no write to a store: there is nothing to decide"
-        raise InputError("ID", f"{id!r} {what}", "`admission review` lists what is waiting")
+        problem = (
+            f"{report.id!r} was judged by an audit: nothing was stored or held back, so there is nothing to decide"
+        )
+        raise InputError("ID", problem, f"read it with `admission show {report.id}`; {WRITE_TO_A_STORE}")
     return record
 
 

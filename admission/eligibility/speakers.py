@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from admission.eligibility.mentions import only_mentions
 from admission.eligibility.orders import poses
+from admission.eligibility.retractions import taken_back
 from admission.eligibility.spans import NEVER_EVIDENCE
 from admission.eligibility.subjects import attributed_to_assistant, claim_about
 from admission.eligibility.testimony import only_claims
@@ -32,6 +33,8 @@ def stands_alone(passage: Passage, obligation: str, history: History) -> bool:
     """May this passage count as evidence for the obligation without any other beside it? See `may_support`."""
     if passage.origin in NEVER_EVIDENCE:
         return False
+    if taken_back(passage, obligation, history):
+        return False
     if only_mentions(passage, obligation, history) or only_claims(passage, obligation, history):
         return False
     if passage.role == "user" and passage.origin == "conversation":
@@ -47,7 +50,8 @@ def stands_alone(passage: Passage, obligation: str, history: History) -> bool:
 def may_support(passage: Passage, obligation: str, history: History) -> bool:
     """May this passage count as evidence for this obligation?
 
-    What a user says: always, but for what is only mentioned in it or is nobody's testimony (`only_claims`). Tool and
+    Nothing that was taken back or is disputed (`taken_back`). What a user says: always else, but for what is only
+    mentioned in it or is nobody's testimony (`only_claims`). Tool and
     external text: not for what a user wants, likes, plans, decides, feels or authorises, nor for what else is about a
     user where it only says "I" or tells it in a sentence instead of keeping it as data. An assistant's
     turn: for what the obligation attributes to the assistant, for what a user may, must, is given or was charged, and
@@ -56,8 +60,10 @@ def may_support(passage: Passage, obligation: str, history: History) -> bool:
     """
     if stands_alone(passage, obligation, history):
         return True
+    if passage.role != "assistant" or passage.origin != "conversation":
+        return False
     answered = passage.confirmed_by is not None or history.answer_to(passage.turn_id) is not None
-    return passage.role == "assistant" and passage.origin == "conversation" and answered
+    return answered and not taken_back(passage, obligation, history)
 
 
 def admissible(passages: Sequence[Passage], obligation: str, history: History) -> tuple[Passage, ...]:

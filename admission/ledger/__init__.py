@@ -5,8 +5,10 @@ from __future__ import annotations
 from admission.ledger.fingerprint import fingerprint_of
 from admission.ledger.opening import open_ledger
 from admission.ledger.protocol import (
+    Deletion,
     Entry,
     EntryKind,
+    Erasure,
     Ledger,
     LedgerHead,
     Verification,
@@ -18,8 +20,10 @@ from admission.ledger.protocol import (
 from admission.ledger.sqlite import SqliteLedger
 
 __all__ = [
+    "Deletion",
     "Entry",
     "EntryKind",
+    "Erasure",
     "Ledger",
     "LedgerHead",
     "SqliteLedger",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import secrets
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from admission.ledger.diagnosis import Evidence, diagnose, hashed_anew
+from admission.ledger.erasing import Account
 from admission.ledger.hashing import Hashing
 from admission.ledger.protocol import Entry, EntryKind, LedgerHead, Problem, Verification
 from admission.records import Namespace
@@ -46,17 +48,25 @@ class Chain(Hashing):
             body=body,
             previous=head.hash,
             hash="",
+            # With a key nobody else can try which content a hash is of.
+            salt=None if self.keyed else secrets.token_hex(16),
         )
         return entry.model_copy(update={"hash": self.hash_of(entry), "content_digest": self.content_digest(entry)})
 
     def verify(
-        self, entries: Iterable[Entry], *, recorded: LedgerHead | None = None, kept: LedgerHead | None = None
+        self,
+        entries: Iterable[Entry],
+        *,
+        recorded: LedgerHead | None = None,
+        kept: LedgerHead | None = None,
+        erased: Mapping[int, Account] | None = None,
     ) -> Verification:
         """Check entries given in `seq` order; one pass that keeps nothing but the namespaces seen.
 
-        `recorded` is the head noted beside the chain, in the same place; `kept` one that was kept elsewhere. The kinds
-        found: `entry_missing`, `content_changed`, `metadata_changed`, `moved`, `order_changed`, `replayed`, `forged`;
-        with `recorded` also `tail_cut`; with `kept` also `rolled_back`.
+        `recorded` is the head noted beside the chain, in the same place; `kept` one that was kept elsewhere; `erased`
+        says what erasures left of which entries (`erasing.accounts` of the same entries). The kinds found:
+        `entry_missing`, `content_changed`, `metadata_changed`, `moved`, `order_changed`, `replayed`, `forged`; with
+        `recorded` also `tail_cut`; with `kept` also `rolled_back`.
         """
         tail, last, diverged = EMPTY, None, False
         namespaces: set[Namespace] = set()
@@ -64,7 +74,11 @@ class Chain(Hashing):
         rest = iter(entries)
         for entry in rest:
             namespaces.add(entry.namespace)
-            if not self._follows(entry, tail):
+            account = (erased or {}).get(entry.seq)
+            intact = self.intact(entry, account)
+            if account is not None and _links(entry, tail) and not intact:
+                return failed(tail, _not_as_left(entry))
+            if not _links(entry, tail) or (account is None and not intact):
                 return failed(tail, diagnose(entry, Evidence(self, last, rest, namespaces, recorded, bound)))
             tail, last = LedgerHead(seq=entry.seq, hash=entry.hash), entry
             diverged = diverged or (kept is not None and kept.seq == tail.seq and kept.hash != tail.hash)
@@ -73,14 +87,25 @@ class Chain(Hashing):
         bad = _tail_problem(tail, recorded, kept, diverged)
         return Verification(entries=tail.seq, ok=True, head=tail) if bad is None else failed(tail, bad)
 
-    def _follows(self, entry: Entry, tail: LedgerHead) -> bool:
-        """Is this the entry that was recorded right after `tail`, as it was recorded?"""
+    def intact(self, entry: Entry, account: Account | None) -> bool:
+        """Is this what the entry's hash was taken of or, where an erasure accounts for it, what that left of it?"""
+        if account is None:
+            return entry.hash == self.hash_of(entry) and entry.content_digest in (None, self.content_digest(entry))
         return (
-            entry.seq == tail.seq + 1
-            and entry.previous == tail.hash
-            and entry.hash == self.hash_of(entry)
-            and entry.content_digest in (None, self.content_digest(entry))
+            entry.hash == account.hash
+            and (entry.content_digest, entry.salt) == (None, None)
+            and self.left_digest(entry) == account.left
         )
+
+
+def _links(entry: Entry, tail: LedgerHead) -> bool:
+    """Does this entry go on from the one the chain ended at so far?"""
+    return entry.seq == tail.seq + 1 and entry.previous == tail.hash
+
+
+def _not_as_left(entry: Entry) -> Problem:
+    detail = f"entry {entry.seq} was erased, and is not what the erasure left of it"
+    return Problem(entry.seq, "content_changed", detail)
 
 
 def failed(tail: LedgerHead, problem: Problem) -> Verification:

@@ -32,7 +32,8 @@ class ChainFacts:
 @dataclass(frozen=True)
 class WriteFacts:
     """What the working state says of one write. `value_digest` is of the value to be stored, else of the one kept.
-    `intent_intact`: is the value it came with the one its own digest is of? `has_conversation`: does it keep one?"""
+    `intent_intact`: is the value it came with the one its own digest is of? `has_conversation`: does it keep one?
+    `seal_intact`: is all that it came with what the ledger sealed?"""
 
     namespace: Namespace
     key: str
@@ -43,17 +44,21 @@ class WriteFacts:
     intent_intact: bool
     has_conversation: bool
     report_seq: int | None
+    seal_intact: bool
 
 
-def check_decision(report: Report, stored_value: dict[str, Any] | None, quarantined: bool) -> None:
+def check_decision(report: Report, stored_value: dict[str, Any] | None) -> None:
     """Refuses a decision whose parts contradict each other: what is held back is not stored, and the reverse."""
     held = report.action in HELD_BACK
     if held != (stored_value is None):
         what = "a value is to be stored" if held else "nothing is to be stored"
         raise LedgerError("stored_value", f"{what} where the action is {report.action}", "make the two agree")
-    if quarantined != (report.action in QUARANTINED_ACTIONS):
-        what = "quarantined" if quarantined else "not quarantined"
-        raise LedgerError("quarantined", f"{what} where the action is {report.action}", "make the two agree")
+
+
+def check_named(by: str, why: str, what: str) -> None:
+    """Refuses what a person does to the record without saying who and why."""
+    if not by.strip() or not why.strip():
+        raise LedgerError("by, why", "empty", f"say who {what}, and why")
 
 
 def headless(name: str) -> LedgerError:
@@ -134,13 +139,21 @@ def disagreement(write: WriteFacts, chain: ChainFacts | None, last: int) -> Prob
             "content_changed",
             "what was stored is not what was decided on",
         ),
+        (
+            not write.seal_intact,
+            report,
+            "metadata_changed",
+            "its place among the writes, options, thread, task or turn is not what it was claimed with",
+        ),
     )
     return next((Problem(seq, kind, detail) for wrong, seq, kind, detail in checks if wrong), None)
 
 
 def _without_report(write: WriteFacts, last: int) -> Problem | None:
-    if write.state == "claimed":
+    if write.state == "claimed" and write.seal_intact and write.intent_intact:
         return None
+    if write.state == "claimed":
+        return Problem(None, "forged", "it was not claimed by the ledger as it is now")
     if write.report_seq is not None and write.report_seq > last:
         decided = f"the chain ends at entry {last}, a write was decided by entry {write.report_seq}"
         return Problem(last + 1, "tail_cut", decided)

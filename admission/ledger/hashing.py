@@ -23,6 +23,8 @@ def canonical_bytes(entry: Entry) -> bytes:
         "value_digest": entry.value_digest,
         "body": entry.body,
     }
+    if entry.salt is not None:
+        content["salt"] = entry.salt
     return canonical_json(content).encode("utf-8", "surrogatepass")
 
 
@@ -59,6 +61,18 @@ class Hashing:
         """Of body and value digest alone (64 hex characters)."""
         content = canonical_json({"body": entry.body, "value_digest": entry.value_digest})
         return self._digest(b"content\n" + content.encode("utf-8", "surrogatepass"))
+
+    def left_digest(self, entry: Entry) -> str:
+        """Of an entry as an erasure left it (64 hex characters)."""
+        return self._digest(f"left\n{entry.seq}\n".encode() + canonical_bytes(entry))
+
+    def text_digest(self, text: str) -> str:
+        """Of an erased text (64 hex characters). With a key, only who has the key can tell which text it was."""
+        return self._digest(b"text\n" + text.encode("utf-8", "surrogatepass"))
+
+    def seal(self, content: dict[str, object]) -> str:
+        """Of what a write came with and where it stands among the others (64 hex characters): `rows.sealed`."""
+        return self._digest(b"write\n" + canonical_json(content).encode("utf-8", "surrogatepass"))
 
     def _digest(self, message: bytes) -> str:
         message = _FORMAT + b"\n" + message

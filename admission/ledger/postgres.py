@@ -12,10 +12,19 @@ from typing import Any, TypeVar
 import psycopg
 from psycopg.rows import DictRow
 from psycopg_pool import ConnectionPool, PoolClosed
-from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception,
+    retry_if_result,
+    stop_after_delay,
+    wait_fixed,
+    wait_random_exponential,
+)
 
 from admission.errors import LedgerError
 from admission.ledger.consistency import headless
+from admission.ledger.holds import number_of
 from admission.ledger.postgres_schema import prepare
 from admission.ledger.postgres_server import (
     AdvisoryLocks,
@@ -24,10 +33,12 @@ from admission.ledger.postgres_server import (
     connection_parameters,
     is_passing,
     parse_address,
+    rewrite,
     server_errors,
 )
 from admission.ledger.sql_ledger import SqlLedger
 from admission.ledger.statements import Database
+from admission.records import Namespace, canonical_json
 
 T = TypeVar("T")
 
@@ -60,12 +71,13 @@ class PostgresLedger(SqlLedger):
     ) -> None:
         address = parse_address(url)
         super().__init__(address.name, key=key, locks=AdvisoryLocks(address, timeout_s))
+        self._address = address
         self._timeout_s = timeout_s
         self._process = os.getpid()
         with server_errors(self.name):
             # Not through the pool: what is wrong with the address should be said at once and in full.
             with connect(address, timeout_s) as db:
-                prepare(db, address, self._chain.key_check, must_exist=must_exist)
+                prepare(db, address, self._chain, must_exist=must_exist)
             self._pool: ConnectionPool[psycopg.Connection[DictRow]] = ConnectionPool(
                 kwargs=connection_parameters(address, timeout_s),
                 configure=partial(configure, address=address, timeout_s=timeout_s),
@@ -100,6 +112,33 @@ class PostgresLedger(SqlLedger):
             db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             db.execute("SET LOCAL idle_in_transaction_session_timeout = 0")  # it holds nothing others wait for
             yield _Streaming(db, cursors)
+
+    def _lock_key(self, db: Database, namespace: Namespace, key: str) -> None:
+        name = number_of(f"key\n{self._address.schema}\n{canonical_json(namespace)}\n{key}")
+        db.execute("SELECT pg_advisory_xact_lock(?)", (name,))
+
+    @contextmanager
+    def _unguarded(self, db: Database) -> Iterator[None]:
+        # Holds up other writers of entries, who wait for the chain's head anyway, and no reader.
+        db.execute("ALTER TABLE entries DISABLE TRIGGER entries_are_never_changed")
+        yield
+        db.execute("ALTER TABLE entries ENABLE TRIGGER entries_are_never_changed")
+
+    def _purge(self) -> None:
+        """Both tables are written anew. What a transaction under way may still see is kept by that, and waited for. The
+        server's own log of writes, and backups, are not ours to clear."""
+        ended = Retrying(
+            retry=retry_if_result(bool),
+            stop=stop_after_delay(self._timeout_s),
+            wait=wait_fixed(_LONGEST_PAUSE_S),
+            retry_error_callback=lambda state: state.outcome and state.outcome.result(),
+        )
+        with self._errors(), connect(self._address, self._timeout_s) as db:
+            db.execute("SET statement_timeout = 0")
+            for table in ("entries", "writes"):
+                if ended.copy()(rewrite, db, table):
+                    problem = f"{self.name}: erased, but the server keeps it for a transaction that is under way"
+                    raise LedgerError("ledger", problem, "erase the same key again when that has ended")
 
     def _field(self, name: str) -> str:
         return f"""(body_field(body, '{name}') COLLATE "C")"""

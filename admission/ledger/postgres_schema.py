@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 from admission.errors import LedgerError
 from admission.ledger.chain import EMPTY
 from admission.ledger.consistency import check_key
+from admission.ledger.hashing import Hashing
 from admission.ledger.holds import number_of
+from admission.ledger.rows import sealed
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -80,11 +82,32 @@ CREATE INDEX writes_by_key ON writes (namespace, key);
 CREATE UNIQUE INDEX one_overtaken_a_write ON entries (fingerprint) WHERE kind = 'overtaken';
 """
 
+_READING = """
+ALTER TABLE entries ADD COLUMN salt text;
+ALTER TABLE writes ADD COLUMN seal text;
+CREATE TABLE deletions (seq bigint PRIMARY KEY REFERENCES entries (seq), store text NOT NULL);
+CREATE INDEX metadata_by_write ON entries (fingerprint) WHERE kind = 'metadata';
+CREATE INDEX reads_by_question ON entries (key) WHERE kind = 'read';
+CREATE INDEX erased_by_key ON entries (namespace, key) WHERE kind = 'erased';
+"""
+
+# The planner has no use for samples of these, which would outlive an erasure; a change of type drops those it has.
+_TEXTS = {
+    "entries": ("body", "value_digest"),
+    "writes": ("value", "value_digest", "options", "stored_value", "conversation"),
+}
+_READING += "".join(
+    f"ALTER TABLE {table} ALTER COLUMN {column} TYPE text, ALTER COLUMN {column} SET STATISTICS 0;\n"
+    for table, columns in _TEXTS.items()
+    for column in columns
+)
+
 # The script at place n makes version n + 1 out of version n. What was released is never changed, only added to.
-MIGRATIONS: tuple[str, ...] = (_FIRST, _REVIEWS, _PENDING)
+MIGRATIONS: tuple[str, ...] = (_FIRST, _REVIEWS, _PENDING, _READING)
+_SEALS_SINCE = 4
 
 
-def prepare(db: Connection[Any], address: Address, key_check: str, *, must_exist: bool) -> None:
+def prepare(db: Connection[Any], address: Address, hashing: Hashing, *, must_exist: bool) -> None:
     """Make the tables where there are none yet (unless they `must_exist`), or bring older ones up to date; check that
     the ledger was begun with the key given now. `db` is in autocommit mode, its search path the ledger's schema."""
     _check_server(db, address)
@@ -95,9 +118,8 @@ def prepare(db: Connection[Any], address: Address, key_check: str, *, must_exist
         with db.transaction():
             db.execute("SET LOCAL statement_timeout = 0")
             db.execute("SELECT pg_advisory_xact_lock(%s)", (number_of(f"migrations\n{address.schema}"),))
-            _migrate(db, address, key_check)
-    row = db.execute("SELECT key_check FROM head").fetchone()
-    check_key(address.name, row and row["key_check"], key_check)
+            _migrate(db, address, hashing)
+    _check_key(db, address, hashing)
 
 
 def _check_server(db: Connection[Any], address: Address) -> None:
@@ -134,15 +156,25 @@ def _version(db: Connection[Any], address: Address) -> int | None:
     return version
 
 
-def _migrate(db: Connection[Any], address: Address, key_check: str) -> None:
+def _check_key(db: Connection[Any], address: Address, hashing: Hashing) -> None:
+    row = db.execute("SELECT key_check FROM head").fetchone()
+    check_key(address.name, row and row["key_check"], hashing.key_check)
+
+
+def _migrate(db: Connection[Any], address: Address, hashing: Hashing) -> None:
     version = _version(db, address)  # another process may have been faster
     if version is None:
         _begin(db, address)
+    else:
+        _check_key(db, address, hashing)
     for number, script in enumerate(MIGRATIONS[version or 0 :], start=(version or 0) + 1):
         db.execute(script.encode())
         db.execute("INSERT INTO ledger_versions (version) VALUES (%s)", (number,))
     if version is None:
-        db.execute("INSERT INTO head VALUES (1, %s, %s, %s)", (EMPTY.seq, EMPTY.hash, key_check))
+        db.execute("INSERT INTO head VALUES (1, %s, %s, %s)", (EMPTY.seq, EMPTY.hash, hashing.key_check))
+    elif version < _SEALS_SINCE:
+        for row in db.execute("SELECT * FROM writes").fetchall():
+            db.execute("UPDATE writes SET seal = %s WHERE id = %s", (hashing.seal(sealed(row)), row["id"]))
 
 
 def _begin(db: Connection[Any], address: Address) -> None:

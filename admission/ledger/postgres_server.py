@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -122,6 +123,26 @@ def connect(address: Address, timeout_s: float) -> psycopg.Connection[DictRow]:
         db.close()
         raise
     return db
+
+
+def rewrite(db: psycopg.Connection[DictRow], table: str) -> int:
+    """Write a table anew, without the row versions that were overwritten or deleted. How many of them are still there,
+    because a transaction that is under way may see them."""
+    kept: list[int] = []
+
+    def note(notice: psycopg.errors.Diagnostic) -> None:
+        # "... 2 dead row versions cannot be removed yet": the number comes first in every language of the server.
+        number = re.match(r"\D*(\d+)", notice.message_detail or "")
+        if number is not None:
+            kept.append(int(number[1]))
+
+    db.add_notice_handler(note)
+    try:
+        db.execute(f"VACUUM (FULL, VERBOSE) {table}".encode())
+        db.execute(f"ANALYZE {table}".encode())
+    finally:
+        db.remove_notice_handler(note)
+    return sum(kept)
 
 
 @contextmanager

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
 from pydantic import Field
 
+from admission.metadata import RecordMetadata
 from admission.records import Action, Namespace, Record, Report, Status, Turn
 
-EntryKind = Literal["report", "stored", "deleted", "restored", "review", "overtaken"]
+EntryKind = Literal["report", "stored", "deleted", "restored", "review", "overtaken", "metadata", "read", "erased"]
 WriteState = Literal["claimed", "decided", "done"]
 Damage = Literal[
     "content_changed",
@@ -58,10 +59,21 @@ class WriteRecord(Record):
     overtaken: bool = False
 
 
+class Deletion(Record):
+    """A delete on its way to the store: the `seq` of its `deleted` entry, and the name of the store (None: nobody but
+    the caller can carry it out)."""
+
+    seq: int
+    namespace: Namespace
+    key: str
+    store: str | None = None
+
+
 class Version(Record):
     """A value that the memory at one key has, or had, in the store. `status` is the verdict it was stored on, `stored`
     and `ended` are UTC, ISO 8601; `ended` None: it is the newest. `superseded_by` is the fingerprint of the write that
-    took its place; None for an ended one: it was deleted."""
+    took its place; None for an ended one: it was deleted. Of an `erased` one neither value nor fingerprint is left:
+    they are empty."""
 
     fingerprint: str
     value: dict[str, Any]
@@ -70,6 +82,18 @@ class Version(Record):
     stored: str
     ended: str | None = None
     superseded_by: str | None = None
+    erased: bool = False
+
+
+class Erasure(Record):
+    """What was erased with the memory at one key: how many `entries` of the chain have lost what they said (0: it had
+    been erased before, or was never known), and the `keys` of the namespace at which the store may still have a memory
+    that says the same, this one first: the store has to be told to delete them."""
+
+    namespace: Namespace
+    key: str
+    entries: int
+    keys: tuple[str, ...]
 
 
 class Entry(Record):
@@ -80,7 +104,10 @@ class Entry(Record):
     the entry is about: to be stored or held back (`report`), restored, or stored; it ties values, which are kept
     beside the chain, to it. `body`: the report (`report`), {by, why} (`restored`), {verdict, by, why, successor}
     (`review`: `rejected`, or `superseded` by the write with fingerprint `successor`), {thread, task} (`deleted`),
-    {} (`stored`, `overtaken`)."""
+    {metadata, by, why} (`metadata`; by and why None where it came with the write), an event of a trace, whose
+    question's id is the `key` (`read`), {by, why, keys, writes, entries, texts} (`erased`: what was left of which
+    entries, see `erasing`), {} (`stored`, `overtaken`). `salt`: random, in a chain without a key, so that a hash
+    tells nothing of a content that was erased; None in entries from before there was one, and erased ones."""
 
     seq: int
     kind: EntryKind
@@ -93,6 +120,7 @@ class Entry(Record):
     previous: str
     hash: str
     content_digest: str | None = None
+    salt: str | None = None
 
 
 class LedgerHead(Record):
@@ -112,6 +140,13 @@ class Verification(Record):
     kind: Damage | None = None
     problem: str = ""
     head: LedgerHead
+
+
+class Standing(NamedTuple):
+    """A value that was decided to be stored at a key, as a listing has it (`Ledger.standing`)."""
+
+    key: str
+    value: dict[str, Any]
 
 
 class Problem(NamedTuple):
@@ -136,6 +171,10 @@ class Ledger(Protocol):
         """Record that this write was seen, or return how it stands if its fingerprint is known (its first key wins).
         With a `conversation` it is pending; one claimed before without becomes so."""
 
+    def claim_and_hold(self, intent: WriteIntent) -> tuple[WriteRecord, bool]:
+        """`claim` and `hold` in one step: nobody finds the write claimed and not yet held, as those are that a process
+        left behind. False: it is decided, or someone else is at it."""
+
     def hold(self, fingerprint: str) -> bool:
         """Become the one who judges a claimed write, over all threads and processes: until `decide`, `release`,
         `close` or the end of the process. False: it is decided, or someone else is at it; look again (`write`) after a
@@ -145,10 +184,15 @@ class Ledger(Protocol):
         """Give up a hold. A no-op without one."""
 
     def decide(
-        self, fingerprint: str, report: Report, stored_value: dict[str, Any] | None, *, quarantined: bool
+        self,
+        fingerprint: str,
+        report: Report,
+        stored_value: dict[str, Any] | None,
+        *,
+        metadata: RecordMetadata | None = None,
     ) -> WriteRecord:
-        """Commit report, action and value to be stored together. If the write is already decided, the first decision
-        is returned unchanged. `stored_value` None: the store gets nothing and the write is done at once."""
+        """Commit report, action, value to be stored and metadata together. If the write is already decided, the first
+        decision is returned unchanged. `stored_value` None: the store gets nothing and the write is done at once."""
 
     def complete(self, fingerprint: str) -> None:
         """The store has the value: `decided` -> `done`. A no-op when already done."""
@@ -158,7 +202,12 @@ class Ledger(Protocol):
         `done`, which is appended to the chain. A no-op when already done."""
 
     def incomplete(self) -> list[WriteRecord]:
-        """Writes that are `claimed` or `decided`, oldest first: what a start after a crash has to finish."""
+        """Writes that are `claimed` or `decided`, oldest first: what a start after a crash has to finish. Those that
+        are not as they were recorded are left out: `unsound`."""
+
+    def unsound(self) -> list[tuple[str, str]]:
+        """The unfinished writes that were planted or changed beside the ledger, by fingerprint, and what is wrong. They
+        are neither judged nor stored; `verify` names the first."""
 
     def write(self, fingerprint: str) -> WriteRecord | None:
         """How one write stands."""
@@ -177,12 +226,25 @@ class Ledger(Protocol):
     def versions(self, namespace: Namespace, key: str) -> list[Version]:
         """What the memory at this key has been, oldest first."""
 
+    def standing(self, namespace: Namespace, *, limit: int) -> list[Standing]:
+        """The newest value of each key among the `limit` newest values of exactly this namespace, newest first. A list
+        to choose from, in one query: whether a key was deleted since, `latest` says."""
+
     def record_report(self, report: Report) -> None:
         """Append a report of a candidate that is not a store write (an audit, a node). Idempotent by report id, input
         digest and configuration digest."""
 
-    def record_delete(self, namespace: Namespace, key: str, *, thread: str | None, task: str | None) -> None:
-        """Append that a stored memory was deleted."""
+    def record_delete(
+        self, namespace: Namespace, key: str, *, thread: str | None, task: str | None, store: str | None = None
+    ) -> Deletion:
+        """Append that a stored memory is deleted. Where its `store` is named, the deletion is open until `removed`: a
+        start after a crash finishes it."""
+
+    def removed(self, deletions: Sequence[Deletion]) -> None:
+        """The store has carried out these deletions. A no-op for one that is not open."""
+
+    def deletions(self) -> list[Deletion]:
+        """The open deletions, oldest first."""
 
     def restore(
         self,
@@ -208,13 +270,22 @@ class Ledger(Protocol):
         report: Report,
         stored_value: dict[str, Any] | None,
         *,
-        quarantined: bool,
         by: str,
         why: str,
+        metadata: RecordMetadata | None = None,
     ) -> WriteRecord:
         """Decide on another write (an edited text, a newer verdict) in place of one that waits: claim it, commit its
         report, and append to the chain that it replaces the first, by whom and why. Returns how it stands; so does a
         repeat. An error for a write that is not waiting."""
+
+    def erase(self, namespace: Namespace, key: str, *, by: str, why: str) -> Erasure:
+        """Erase the memory at this key for good: every write of the key, and whatever else in this namespace has its
+        text. What is left is a chain that verifies, with a tombstone in the place of each content, and an `erased`
+        entry that says by whom and why. Nothing where there is nothing to erase. The memory store has to be told, too:
+        after this call, for the `keys` it returns; `erasures` has them for whoever finishes that."""
+
+    def erasures(self) -> list[Erasure]:
+        """What was erased, oldest first, without keys that said themselves what was erased."""
 
     def reports(
         self, *, status: Status | None = None, namespace: Namespace | None = None, since: str | None = None
@@ -235,6 +306,25 @@ class Ledger(Protocol):
 
     def last_change(self, namespace: Namespace, key: str) -> int | None:
         """The `seq` of the newest entry that says this key was stored or deleted; None where there is none."""
+
+    def metadata(self, keys: Sequence[tuple[Namespace, str]]) -> dict[tuple[Namespace, str], RecordMetadata]:
+        """The metadata of the values that the memories at these keys have (`latest`): the newest that was given with
+        the write or annotated since. A key without a value, or whose write came without metadata, is absent. One query,
+        whatever the number of keys."""
+
+    def metadata_of(self, fingerprint: str) -> RecordMetadata | None:
+        """The newest metadata of one write, held back or not; None where it has none."""
+
+    def annotate(self, namespace: Namespace, key: str, metadata: RecordMetadata, *, by: str, why: str) -> None:
+        """Append other metadata for the value that the memory at this key has: superseded, forgotten, current again.
+        An error where it has none that went through the gate."""
+
+    def record_read(self, question_id: str, body: dict[str, Any], *, namespace: Namespace = ()) -> None:
+        """Append what was read for a question, or made of it: one event of its audit trace. `namespace` is the asking
+        principal's. `body` is JSON; nothing in it is the ledger's business (`reading/trace.py` has the nouns)."""
+
+    def reads(self, question_id: str) -> list[Entry]:
+        """The events of one question's trace, oldest first; `key` is the question's id."""
 
     def entries(self) -> Iterator[Entry]:
         """The whole chain, oldest first."""

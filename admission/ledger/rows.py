@@ -11,11 +11,25 @@ from pydantic import ValidationError
 
 from admission.errors import LedgerError
 from admission.ledger.consistency import ChainFacts, WriteFacts, disagreement
+from admission.ledger.hashing import Hashing
 from admission.ledger.protocol import Entry, Problem, WriteIntent, WriteRecord
 from admission.records import Namespace, Report, digest
 
 # A row of `entries`, or one of `writes` joined with the chain's entries on it (`statements.WRITES`), by column name.
 Row = Mapping[str, Any]
+
+_SEALED = (
+    "id",
+    "fingerprint",
+    "namespace",
+    "key",
+    "value_digest",
+    "options",
+    "thread",
+    "task",
+    "conversation",
+    "pending_after",
+)
 
 
 def utc_text(since: str) -> str:
@@ -61,9 +75,15 @@ def report_of(entry: Entry) -> Report:
         ) from error
 
 
-def write_record(row: Row) -> WriteRecord:
-    """A write as the caller may act on it; an error where its state is not what the chain says."""
-    record, bad = _checked(row, row["last_seq"] or 0)
+def sealed(row: Row) -> dict[str, object]:
+    """What the seal of a row of `writes` covers: all that it came with, and its place among the others."""
+    return {name: row[name] for name in _SEALED}
+
+
+def write_record(row: Row, hashing: Hashing) -> WriteRecord:
+    """A write as the caller may act on it; an error where its state is not what the chain says, or its seal is not the
+    ledger's."""
+    record, bad = _checked(row, row["last_seq"] or 0, hashing)
     if record is None or bad is not None:
         raise LedgerError(
             "ledger",
@@ -73,12 +93,12 @@ def write_record(row: Row) -> WriteRecord:
     return record
 
 
-def row_problem(row: Row, last: int) -> Problem | None:
+def row_problem(row: Row, last: int, hashing: Hashing) -> Problem | None:
     """In what a write's state differs from the chain, which ends at `last`: see `consistency.disagreement`."""
-    return _checked(row, last)[1]
+    return _checked(row, last, hashing)[1]
 
 
-def _checked(row: Row, last: int) -> tuple[WriteRecord | None, Problem | None]:
+def _checked(row: Row, last: int, hashing: Hashing) -> tuple[WriteRecord | None, Problem | None]:
     try:
         record = _record(row)
         chain = _chain_facts(row, record)
@@ -97,6 +117,7 @@ def _checked(row: Row, last: int) -> tuple[WriteRecord | None, Problem | None]:
         intent_intact=row["value_digest"] == came_with,
         has_conversation=record.intent.conversation is not None,
         report_seq=row["report_seq"],
+        seal_intact=row["seal"] == hashing.seal(sealed(row)),
     )
     return record, disagreement(write, chain, last)
 

@@ -13,23 +13,39 @@ from admission.errors import LedgerError
 from admission.ledger import statements
 from admission.ledger.chain import Chain, failed
 from admission.ledger.consistency import check_decision, headless
+from admission.ledger.erasing import accounts
 from admission.ledger.fingerprint import plain_value
+from admission.ledger.hashing import Hashing
 from admission.ledger.holds import Holds, Locks
-from admission.ledger.protocol import Entry, EntryKind, LedgerHead, Problem, Verification, WriteIntent, WriteRecord
-from admission.ledger.rows import Row, entry_as_it_is, entry_of, report_of, row_problem, utc_text, write_record
+from admission.ledger.protocol import (
+    Entry,
+    EntryKind,
+    LedgerHead,
+    Problem,
+    Verification,
+    WriteIntent,
+    WriteRecord,
+)
+from admission.ledger.rows import Row, entry_as_it_is, entry_of, report_of, row_problem, sealed, utc_text, write_record
+from admission.ledger.sql_deletions import SqlDeletions
+from admission.ledger.sql_erasure import SqlErasure
+from admission.ledger.sql_metadata import SqlMetadata, metadata_body
+from admission.ledger.sql_reads import SqlReads
 from admission.ledger.sql_reviews import SqlReviews
 from admission.ledger.sql_versions import SqlVersions
 from admission.ledger.statements import Database, within
+from admission.metadata import RecordMetadata
 from admission.observability import ledger_call
-from admission.records import Namespace, Report, Status, canonical_json, digest
+from admission.records import QUARANTINED_ACTIONS, Namespace, Report, Status, canonical_json, digest
 
 T = TypeVar("T")
 
 _PAGE = 200
 _CANDIDATES = 5
+_UNFINISHED = "w.state <> 'done'"
 
 
-class SqlLedger(SqlReviews, SqlVersions):
+class SqlLedger(SqlReviews, SqlVersions, SqlMetadata, SqlReads, SqlErasure, SqlDeletions):
     """A `Ledger` over an SQL database. `name` tells people which one. A kind of database adds how transactions are made
     on it; what happens inside them is the same for all and stands here."""
 
@@ -52,6 +68,10 @@ class SqlLedger(SqlReviews, SqlVersions):
         """One consistent state to read at length, while others write."""
 
     @abstractmethod
+    def _lock_key(self, db: Database, namespace: Namespace, key: str) -> None:
+        """Keep all others from claiming a write of this key until the transaction ends."""
+
+    @abstractmethod
     def _field(self, name: str) -> str:
         """SQL for a text field of an entry's `body`."""
 
@@ -65,6 +85,20 @@ class SqlLedger(SqlReviews, SqlVersions):
         if known is not None and known.intent.conversation is not None:
             return known
         return self._write(lambda db: self._claim(db, intent), appends=False)
+
+    def claim_and_hold(self, intent: WriteIntent) -> tuple[WriteRecord, bool]:
+        # Held before it is there: a hold is on the name alone.
+        ours = self._holds.take(intent.fingerprint)
+        try:
+            record = self.claim(intent)
+        except BaseException:
+            if ours:
+                self.release(intent.fingerprint)
+            raise
+        if ours and record.state != "claimed":
+            self.release(intent.fingerprint)
+            ours = False
+        return record, ours
 
     def hold(self, fingerprint: str) -> bool:
         if not self._holds.take(fingerprint):
@@ -85,13 +119,18 @@ class SqlLedger(SqlReviews, SqlVersions):
 
     @ledger_call
     def decide(
-        self, fingerprint: str, report: Report, stored_value: dict[str, Any] | None, *, quarantined: bool
+        self,
+        fingerprint: str,
+        report: Report,
+        stored_value: dict[str, Any] | None,
+        *,
+        metadata: RecordMetadata | None = None,
     ) -> WriteRecord:
-        check_decision(report, stored_value, quarantined)
+        check_decision(report, stored_value)
         value = None if stored_value is None else plain_value(stored_value)
 
         def commit(db: Database) -> WriteRecord:
-            return self._decide(db, self._required(db, fingerprint), report, value, quarantined)
+            return self._decide(db, self._required(db, fingerprint), report, value, metadata)
 
         decided = self._write(commit)
         self.release(fingerprint)
@@ -105,7 +144,11 @@ class SqlLedger(SqlReviews, SqlVersions):
         self._end(fingerprint, "overtaken")
 
     def incomplete(self) -> list[WriteRecord]:
-        return self._writes("w.state <> 'done'")
+        return [write_record(row, self._chain) for row in self._rows(_UNFINISHED) if self._problem(row) is None]
+
+    def unsound(self) -> list[tuple[str, str]]:
+        checked = ((row["fingerprint"], self._problem(row)) for row in self._rows(_UNFINISHED))
+        return [(fingerprint, str(problem)) for fingerprint, problem in checked if problem is not None]
 
     def write(self, fingerprint: str) -> WriteRecord | None:
         found = self._writes("w.fingerprint = ?", (fingerprint,))
@@ -126,11 +169,6 @@ class SqlLedger(SqlReviews, SqlVersions):
                 )
 
         self._write(commit)
-
-    @ledger_call
-    def record_delete(self, namespace: Namespace, key: str, *, thread: str | None, task: str | None) -> None:
-        body = {"thread": thread, "task": task}
-        self._write(lambda db: self._append_to_chain(db, kind="deleted", namespace=namespace, key=key, body=body))
 
     # -- reading -------------------------------------------------------------------------------------------------
 
@@ -165,12 +203,13 @@ class SqlLedger(SqlReviews, SqlVersions):
     def verify(self, head: LedgerHead | None = None) -> Verification:
         with self._snapshot() as db:
             recorded = self._head(db)
+            erased = accounts(map(entry_as_it_is, db.execute(statements.ERASURES)))
             rows = db.execute("SELECT * FROM entries ORDER BY seq")
-            found = self._chain.verify(map(entry_as_it_is, rows), recorded=recorded, kept=head)
+            found = self._chain.verify(map(entry_as_it_is, rows), recorded=recorded, kept=head, erased=erased)
             if not found.ok and found.kind != "rolled_back":
                 return found
             # A cut that was covered up in the chain shows in the writes, and is no older copy then.
-            bad = _write_problem(db, found.head.seq)
+            bad = _write_problem(db, found.head.seq, self._chain)
         if bad is None or not (found.ok or bad.kind == "tail_cut"):
             return found
         return failed(found.head, bad)
@@ -192,20 +231,39 @@ class SqlLedger(SqlReviews, SqlVersions):
             intent.thread,
             intent.task,
         )
-        db.execute(statements.CLAIM, row)
+        self._lock_key(db, intent.namespace, intent.key)
+        self._check_owner(db, intent.namespace, intent.key, intent.options.get("store"))
+        made: list[Row] = db.execute(statements.CLAIM, row).fetchall()
+        if not made:
+            self._required(db, intent.fingerprint)  # sound as it is, before anything is added to it
         if intent.conversation is not None:
             turns = json.dumps([turn.model_dump(mode="json") for turn in intent.conversation])
             db.execute(statements.KEEP_PENDING, (turns, intent.fingerprint))
+        if made or intent.conversation is not None:
+            self._seal(db, intent.fingerprint)
         return self._required(db, intent.fingerprint)
 
+    def _seal(self, db: Database, fingerprint: str) -> None:
+        """Seal a write as it is now, by `fingerprint`: whoever calls has made it so, or has checked it."""
+        row: Row = db.execute("SELECT * FROM writes WHERE fingerprint = ?", (fingerprint,)).fetchone()
+        db.execute(statements.SEAL, (self._chain.seal(sealed(row)), row["id"]))
+
     def _decide(
-        self, db: Database, record: WriteRecord, report: Report, value: dict[str, Any] | None, quarantined: bool
+        self,
+        db: Database,
+        record: WriteRecord,
+        report: Report,
+        value: dict[str, Any] | None,
+        metadata: RecordMetadata | None,
     ) -> WriteRecord:
         """The first decision stands; `value` as JSON says it."""
         if record.state != "claimed":
             return record
         about = record.intent.value if value is None else value
+        quarantined = report.action in QUARANTINED_ACTIONS
         entry = self._append(db, record, "report", digest(about), report.model_dump(mode="json"))
+        if metadata is not None:
+            self._append(db, record, "metadata", None, metadata_body(metadata))
         decided = record.model_copy(
             update={
                 "state": "done" if value is None else "decided",
@@ -219,6 +277,8 @@ class SqlLedger(SqlReviews, SqlVersions):
         to_store = None if value is None else json.dumps(value)
         row = (decided.state, to_store, int(quarantined), entry.seq, record.intent.fingerprint)
         db.execute(statements.DECIDE, row)
+        if record.intent.conversation is not None:
+            self._seal(db, record.intent.fingerprint)  # it no longer keeps its conversation
         return decided
 
     def _end(self, fingerprint: str, kind: EntryKind) -> None:
@@ -259,7 +319,7 @@ class SqlLedger(SqlReviews, SqlVersions):
         row = db.execute(f"{statements.WRITES} WHERE w.fingerprint = ?", (fingerprint,)).fetchone()
         if row is None:
             raise LedgerError("fingerprint", f"{fingerprint}: no such write", "claim it first")
-        return write_record(row)
+        return write_record(row, self._chain)
 
     def _head(self, db: Database) -> LedgerHead:
         row = db.execute("SELECT seq, hash FROM head").fetchone()
@@ -270,9 +330,15 @@ class SqlLedger(SqlReviews, SqlVersions):
     # -- pages and pieces ----------------------------------------------------------------------------------------
 
     def _writes(self, where: str, parameters: tuple[object, ...] = ()) -> list[WriteRecord]:
+        return [write_record(row, self._chain) for row in self._rows(where, parameters)]
+
+    def _problem(self, row: Row) -> Problem | None:
+        return row_problem(row, row["last_seq"] or 0, self._chain)
+
+    def _rows(self, where: str, parameters: tuple[object, ...] = ()) -> list[Row]:
         select = f"{statements.WRITES} WHERE {where} ORDER BY w.id"
-        rows = self._read(lambda db: db.execute(select, parameters).fetchall())
-        return [write_record(row) for row in rows]
+        rows: list[Row] = self._read(lambda db: db.execute(select, parameters).fetchall())
+        return rows
 
     def _entries(self, where: str, parameters: tuple[object, ...]) -> Iterator[Entry]:
         # Page by page, so that neither a lock nor a snapshot is held while the caller works on an entry.
@@ -303,10 +369,10 @@ class SqlLedger(SqlReviews, SqlVersions):
         return next(iter(names), None)
 
 
-def _write_problem(db: Database, last: int) -> Problem | None:
+def _write_problem(db: Database, last: int, hashing: Hashing) -> Problem | None:
     """The first write that disagrees with the chain, or entry about a write that is gone."""
     for row in db.execute(f"{statements.WRITES} ORDER BY w.id"):
-        bad = row_problem(row, last)
+        bad = row_problem(row, last, hashing)
         if bad is not None:
             return bad._replace(detail=f"{bad.detail} (write {row['fingerprint']})")
     gone = db.execute(statements.ABOUT_NO_WRITE).fetchone()

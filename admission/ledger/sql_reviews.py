@@ -9,10 +9,11 @@ from typing import Any, TypeVar
 
 from admission.errors import LedgerError
 from admission.ledger import statements
-from admission.ledger.consistency import check_decision
+from admission.ledger.consistency import check_decision, check_named
 from admission.ledger.fingerprint import plain_value
 from admission.ledger.protocol import Entry, WriteIntent, WriteRecord
 from admission.ledger.statements import Database, within
+from admission.metadata import RecordMetadata
 from admission.observability import ledger_call
 from admission.records import Namespace, Report, canonical_json, digest
 
@@ -40,7 +41,12 @@ class SqlReviews(ABC):
 
     @abstractmethod
     def _decide(
-        self, db: Database, record: WriteRecord, report: Report, value: dict[str, Any] | None, quarantined: bool
+        self,
+        db: Database,
+        record: WriteRecord,
+        report: Report,
+        value: dict[str, Any] | None,
+        metadata: RecordMetadata | None,
     ) -> WriteRecord: ...
 
     @abstractmethod
@@ -61,7 +67,7 @@ class SqlReviews(ABC):
         stored_value: dict[str, Any] | None = None,
         overrule: bool = False,
     ) -> WriteRecord:
-        _check_named(by, why, "takes the memory out of quarantine")
+        check_named(by, why, "takes the memory out of quarantine")
         given = None if stored_value is None else plain_value(stored_value)
 
         def commit(db: Database) -> WriteRecord:
@@ -78,7 +84,7 @@ class SqlReviews(ABC):
         return self._write(commit)
 
     def reject(self, fingerprint: str, *, by: str, why: str) -> None:
-        _check_named(by, why, "rejects the memory")
+        check_named(by, why, "rejects the memory")
 
         def commit(db: Database) -> None:
             self._set_aside(db, fingerprint, {"verdict": "rejected", "by": by, "why": why, "successor": None})
@@ -92,12 +98,12 @@ class SqlReviews(ABC):
         report: Report,
         stored_value: dict[str, Any] | None,
         *,
-        quarantined: bool,
         by: str,
         why: str,
+        metadata: RecordMetadata | None = None,
     ) -> WriteRecord:
-        _check_named(by, why, "puts another memory in its place")
-        check_decision(report, stored_value, quarantined)
+        check_named(by, why, "puts another memory in its place")
+        check_decision(report, stored_value)
         value = None if stored_value is None else plain_value(stored_value)
         review = {"verdict": "superseded", "by": by, "why": why, "successor": successor.fingerprint}
 
@@ -105,7 +111,7 @@ class SqlReviews(ABC):
             if _review(db, fingerprint).get("successor") == successor.fingerprint:
                 return self._required(db, successor.fingerprint)
             self._set_aside(db, fingerprint, review)
-            return self._decide(db, self._claim(db, successor), report, value, quarantined)
+            return self._decide(db, self._claim(db, successor), report, value, metadata)
 
         return self._write(commit)
 
@@ -135,11 +141,6 @@ class SqlReviews(ABC):
         if not record.quarantined or reviewed:
             raise _settled(record, reviewed)
         self._append(db, record, "review", None, review)
-
-
-def _check_named(by: str, why: str, what: str) -> None:
-    if not by.strip() or not why.strip():
-        raise LedgerError("by, why", "empty", f"say who {what}, and why")
 
 
 def _review(db: Database, fingerprint: str) -> dict[str, Any]:

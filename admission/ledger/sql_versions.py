@@ -11,8 +11,9 @@ from pydantic import ValidationError
 
 from admission.errors import LedgerError
 from admission.ledger import statements
+from admission.ledger.chain import Chain
 from admission.ledger.fingerprint import plain_value
-from admission.ledger.protocol import Version, WriteRecord
+from admission.ledger.protocol import Standing, Version, WriteRecord
 from admission.ledger.rows import Row, write_record
 from admission.ledger.statements import Database
 from admission.records import Namespace, Report, canonical_json, digest
@@ -23,27 +24,24 @@ T = TypeVar("T")
 class SqlVersions(ABC):
     """The part of `SqlLedger` that follows one key."""
 
+    _chain: Chain
+
     @abstractmethod
     def _read(self, work: Callable[[Database], T]) -> T: ...
 
     def changes(self, namespace: Namespace, key: str, value: dict[str, Any]) -> int:
         place = (canonical_json(namespace), key)
         parameters = (*place, *place, digest(plain_value(value)))
-        found = self._read(lambda db: db.execute(statements.CHANGES, parameters).fetchone())
-        return int(found["changes"])
+
+        def count(db: Database) -> int:
+            changes = db.execute(statements.CHANGES, parameters).fetchone()["changes"]
+            erased = db.execute(statements.ALL_ERASED, place).fetchall()
+            return int(changes) + sum(int(json.loads(row["body"])["writes"]) for row in erased)
+
+        return self._read(count)
 
     def latest(self, namespace: Namespace, key: str, *, pending: bool = False) -> WriteRecord | None:
-        place = (canonical_json(namespace), key)
-        select = statements.LATEST_MADE if pending else statements.LATEST
-
-        def newest(db: Database) -> tuple[Row | None, int]:
-            deleted = db.execute(statements.LAST_DELETE, place).fetchone()["seq"]
-            return db.execute(select, place).fetchone(), deleted or 0
-
-        row, deleted = self._read(newest)
-        if row is None or deleted > _since(row):
-            return None
-        return write_record(row)
+        return self._read(lambda db: self._latest(db, namespace, key, pending))
 
     def versions(self, namespace: Namespace, key: str) -> list[Version]:
         place = (canonical_json(namespace), key)
@@ -52,6 +50,20 @@ class SqlVersions(ABC):
             return _versions(rows)
         except (ValidationError, ValueError, TypeError) as error:
             raise LedgerError("ledger", f"the history of {key!r} cannot be read", "run `admission verify`") from error
+
+    def standing(self, namespace: Namespace, *, limit: int) -> list[Standing]:
+        parameters = (canonical_json(namespace), limit)
+        rows: list[Row] = self._read(lambda db: db.execute(statements.STANDING, parameters).fetchall())
+        newest: dict[str, Standing] = {}
+        for row in rows:
+            newest.setdefault(row["key"], Standing(row["key"], json.loads(row["stored_value"])))
+        return list(newest.values())
+
+    def _latest(self, db: Database, namespace: Namespace, key: str, pending: bool) -> WriteRecord | None:
+        place = (canonical_json(namespace), key)
+        deleted = db.execute(statements.LAST_DELETE, place).fetchone()["seq"] or 0
+        row = db.execute(statements.LATEST_MADE if pending else statements.LATEST, place).fetchone()
+        return None if row is None or deleted > _since(row) else write_record(row, self._chain)
 
 
 def _since(row: Row) -> int:
@@ -64,9 +76,12 @@ def _versions(rows: Iterable[Row]) -> list[Version]:
     versions: list[Version] = []
     for row in rows:
         if versions and versions[-1].ended is None:
-            ended = {"ended": row["time"], "superseded_by": row["fingerprint"]}
+            by = "" if row["kind"] == "stored" and row["fingerprint"] is None else row["fingerprint"]
+            ended = {"ended": row["time"], "superseded_by": by}
             versions[-1] = versions[-1].model_copy(update=ended)
-        if row["kind"] == "stored":
+        if row["kind"] == "stored" and row["fingerprint"] is None:
+            versions.append(_erased_version(row))
+        elif row["kind"] == "stored":
             report = Report.model_validate_json(row["report"])
             versions.append(
                 Version(
@@ -78,3 +93,10 @@ def _versions(rows: Iterable[Row]) -> list[Version]:
                 )
             )
     return versions
+
+
+def _erased_version(row: Row) -> Version:
+    """One of which no more is left than that there was one, on which verdict, and until when."""
+    left = json.loads(row["body"])
+    named = {"status": left["status"], "report_id": left["report_id"]}
+    return Version(fingerprint="", value={}, stored=row["time"], erased=True, **named)

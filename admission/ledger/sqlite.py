@@ -13,8 +13,9 @@ from typing import Any, TypeVar
 from admission.errors import LedgerError
 from admission.ledger.holds import FileLocks, NoLocks
 from admission.ledger.sql_ledger import SqlLedger
-from admission.ledger.sqlite_file import MEMORY, Synchronous, begin, connect, ledger_errors, prepare
+from admission.ledger.sqlite_file import GUARD, MEMORY, Synchronous, begin, connect, ledger_errors, prepare
 from admission.ledger.statements import Database
+from admission.records import Namespace
 
 T = TypeVar("T")
 
@@ -48,7 +49,7 @@ class SqliteLedger(SqlLedger):
         self._process = os.getpid()
         self._db: sqlite3.Connection | None = connect(path, synchronous, timeout_s)
         try:
-            prepare(self._db, path, self._chain.key_check, timeout_s)
+            prepare(self._db, path, self._chain, timeout_s)
         except BaseException:
             self._db.close()
             raise
@@ -94,6 +95,24 @@ class SqliteLedger(SqlLedger):
                 yield db
         finally:
             db.close()
+
+    def _lock_key(self, db: Database, namespace: Namespace, key: str) -> None:
+        pass  # one writer at a time
+
+    @contextmanager
+    def _unguarded(self, db: Database) -> Iterator[None]:
+        db.execute("DROP TRIGGER IF EXISTS entries_are_never_changed")
+        yield
+        db.execute(GUARD)
+
+    def _purge(self) -> None:
+        """The file is written anew, and the write-ahead log emptied into it."""
+        with self._connection() as db:
+            db.execute("VACUUM")
+            left = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if left["busy"]:
+            problem = f"{self.name}: erased, but the write-ahead log still has it: another process is reading"
+            raise LedgerError("ledger", problem, "erase the same key again when that has ended")
 
     def _field(self, name: str) -> str:
         return f"json_extract(body, '$.{name}')"

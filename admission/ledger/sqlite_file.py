@@ -13,15 +13,21 @@ from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
 from admission.errors import LedgerError
 from admission.ledger.chain import EMPTY
 from admission.ledger.consistency import check_key
+from admission.ledger.hashing import Hashing
+from admission.ledger.rows import sealed
+from admission.ledger.statements import SEAL
 
 Synchronous = Literal["FULL", "NORMAL"]
 
 MEMORY = ":memory:"
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
+_SEALS_SINCE = 5
 _APPLICATION_ID = int.from_bytes(b"ADML", "big")
 _OLDEST_SQLITE = (3, 38, 0)  # STRICT tables, JSON functions always built in
 
-_SCHEMA = """
+GUARD = """CREATE TRIGGER entries_are_never_changed BEFORE UPDATE ON entries
+    BEGIN SELECT RAISE(ABORT, 'ledger entries are never changed'); END"""
+_SCHEMA = f"""
 CREATE TABLE entries (
     seq INTEGER PRIMARY KEY,
     kind TEXT NOT NULL,
@@ -33,10 +39,10 @@ CREATE TABLE entries (
     body TEXT NOT NULL,
     previous TEXT NOT NULL,
     hash TEXT NOT NULL,
-    content_digest TEXT
+    content_digest TEXT,
+    salt TEXT
 ) STRICT;
-CREATE TRIGGER entries_are_never_changed BEFORE UPDATE ON entries
-    BEGIN SELECT RAISE(ABORT, 'ledger entries are never changed'); END;
+{GUARD};
 CREATE TRIGGER entries_are_never_deleted BEFORE DELETE ON entries
     BEGIN SELECT RAISE(ABORT, 'ledger entries are never deleted'); END;
 CREATE UNIQUE INDEX one_report_a_write ON entries (fingerprint) WHERE kind = 'report';
@@ -46,6 +52,9 @@ CREATE INDEX reports_by_id ON entries (json_extract(body, '$.id')) WHERE kind = 
 CREATE INDEX changes_by_key ON entries (namespace, key) WHERE kind IN ('stored', 'deleted');
 CREATE INDEX reviews_by_write ON entries (fingerprint) WHERE kind = 'review';
 CREATE UNIQUE INDEX one_overtaken_a_write ON entries (fingerprint) WHERE kind = 'overtaken';
+CREATE INDEX metadata_by_write ON entries (fingerprint) WHERE kind = 'metadata';
+CREATE INDEX reads_by_question ON entries (key) WHERE kind = 'read';
+CREATE INDEX erased_by_key ON entries (namespace, key) WHERE kind = 'erased';
 
 CREATE TABLE writes (
     id INTEGER PRIMARY KEY,
@@ -63,11 +72,17 @@ CREATE TABLE writes (
     report_seq INTEGER UNIQUE REFERENCES entries (seq),
     conversation TEXT,
     pending_after INTEGER,
+    seal TEXT,
     CHECK ((state = 'claimed') = (report_seq IS NULL))
 ) STRICT;
 CREATE INDEX writes_incomplete ON writes (id) WHERE state <> 'done';
 CREATE INDEX writes_quarantined ON writes (id) WHERE quarantined = 1;
 CREATE INDEX writes_by_key ON writes (namespace, key);
+
+CREATE TABLE deletions (
+    seq INTEGER PRIMARY KEY REFERENCES entries (seq),
+    store TEXT NOT NULL
+) STRICT;
 
 CREATE TABLE head (
     only INTEGER PRIMARY KEY CHECK (only = 1),
@@ -86,6 +101,14 @@ ALTER TABLE writes ADD COLUMN conversation TEXT;
 ALTER TABLE writes ADD COLUMN pending_after INTEGER;
 CREATE INDEX writes_by_key ON writes (namespace, key);
 CREATE UNIQUE INDEX one_overtaken_a_write ON entries (fingerprint) WHERE kind = 'overtaken';
+""",
+    4: """
+ALTER TABLE entries ADD COLUMN salt TEXT;
+ALTER TABLE writes ADD COLUMN seal TEXT;
+CREATE TABLE deletions (seq INTEGER PRIMARY KEY REFERENCES entries (seq), store TEXT NOT NULL) STRICT;
+CREATE INDEX metadata_by_write ON entries (fingerprint) WHERE kind = 'metadata';
+CREATE INDEX reads_by_question ON entries (key) WHERE kind = 'read';
+CREATE INDEX erased_by_key ON entries (namespace, key) WHERE kind = 'erased';
 """,
 }
 
@@ -151,7 +174,7 @@ def connect(path: str, synchronous: Synchronous, timeout_s: float) -> sqlite3.Co
     return db
 
 
-def prepare(db: sqlite3.Connection, path: str, key_check: str, timeout_s: float) -> None:
+def prepare(db: sqlite3.Connection, path: str, hashing: Hashing, timeout_s: float) -> None:
     """Make the tables, or bring older ones up to date, and check that the ledger was begun with the key given now."""
     with ledger_errors(path):
         if _version(db) < SCHEMA_VERSION:
@@ -159,15 +182,15 @@ def prepare(db: sqlite3.Connection, path: str, key_check: str, timeout_s: float)
             try:
                 version = _version(db)  # another process may have been faster
                 if version == 0:
-                    _create(db, key_check)
+                    _create(db, hashing.key_check)
                 else:
-                    _migrate(db, version)
+                    _check_key(db, path, hashing)
+                    _migrate(db, version, hashing)
                 db.execute("COMMIT")
             except BaseException:
                 db.execute("ROLLBACK")
                 raise
-        row = db.execute("SELECT key_check FROM head").fetchone()
-    check_key(path, row and row[0], key_check)
+        _check_key(db, path, hashing)
 
 
 def begin(db: sqlite3.Connection, timeout_s: float) -> None:
@@ -213,10 +236,25 @@ def _create(db: sqlite3.Connection, key_check: str) -> None:
     db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
-def _migrate(db: sqlite3.Connection, version: int) -> None:
+def _check_key(db: sqlite3.Connection, path: str, hashing: Hashing) -> None:
+    row = db.execute("SELECT key_check FROM head").fetchone()
+    check_key(path, row and row[0], hashing.key_check)
+
+
+def _migrate(db: sqlite3.Connection, version: int, hashing: Hashing) -> None:
     for older in range(version, SCHEMA_VERSION):
         _run(db, _MIGRATIONS[older])
+    if version < _SEALS_SINCE:
+        _seal_all(db, hashing)
     db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def _seal_all(db: sqlite3.Connection, hashing: Hashing) -> None:
+    writes = db.execute("SELECT * FROM writes")
+    columns = [column[0] for column in writes.description]
+    for values in writes.fetchall():
+        row = dict(zip(columns, values, strict=True))
+        db.execute(SEAL, (hashing.seal(sealed(row)), row["id"]))
 
 
 def _run(db: sqlite3.Connection, script: str) -> None:

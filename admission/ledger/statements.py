@@ -30,8 +30,11 @@ LEFT JOIN entries o ON o.fingerprint = w.fingerprint AND o.kind = 'overtaken'
 """
 CLAIM = (
     "INSERT INTO writes (fingerprint, namespace, key, value, value_digest, options, thread, task)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (fingerprint) DO NOTHING"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (fingerprint) DO NOTHING RETURNING id"
 )
+SEAL = "UPDATE writes SET seal = ? WHERE id = ?"
+# All writes of a key are one store's: the first tells whose.
+FIRST_OF_KEY = "SELECT options FROM writes WHERE namespace = ? AND key = ? ORDER BY id LIMIT 1"
 # Once: a retry brings the same conversation along, and the write keeps its turn.
 KEEP_PENDING = (
     "UPDATE writes SET conversation = ?, pending_after = (SELECT seq FROM head)"
@@ -49,11 +52,26 @@ WAITING = (
     " (SELECT 1 FROM entries v WHERE v.kind = 'review' AND v.fingerprint = w.fingerprint)"
 )
 REVIEW = "SELECT body FROM entries WHERE kind = 'review' AND fingerprint = ? ORDER BY seq DESC LIMIT 1"
+OPEN_DELETIONS = (
+    "SELECT d.seq, d.store, e.namespace, e.key FROM deletions d JOIN entries e ON e.seq = d.seq"
+    " WHERE e.kind = 'deleted' AND e.key IS NOT NULL ORDER BY d.seq"
+)
+OPEN_DELETION = "INSERT INTO deletions (seq, store) VALUES (?, ?)"
+END_DELETION = "DELETE FROM deletions WHERE seq = ?"
 LAST_CHANGE = "SELECT max(seq) AS seq FROM entries WHERE kind IN ('stored', 'deleted') AND namespace = ? AND key = ?"
 APPEND = (
     "INSERT INTO entries (seq, kind, time, fingerprint, namespace, key, value_digest, body, previous, hash,"
-    " content_digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " content_digest, salt) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
+# What an erasure leaves of an entry; nothing else may do that.
+LEAVE = (
+    "UPDATE entries SET fingerprint = ?, key = ?, value_digest = ?, body = ?, content_digest = NULL, salt = NULL"
+    " WHERE seq = ?"
+)
+_ERASED = "SELECT * FROM entries WHERE kind = 'erased' AND namespace = ? AND key = ? ORDER BY seq DESC"
+ERASURES = "SELECT * FROM entries WHERE kind = 'erased' ORDER BY seq"
+LAST_ERASED = f"{_ERASED} LIMIT 1"
+ALL_ERASED = _ERASED
 MOVE_HEAD = "UPDATE head SET seq = ?, hash = ?"
 # In full, though the second condition implies the first: so the index of these two kinds is used.
 _DELETED = "kind IN ('stored', 'deleted') AND kind = 'deleted' AND namespace = ? AND key = ?"
@@ -68,12 +86,33 @@ LATEST_MADE = (
     f"{WRITES} WHERE w.namespace = ? AND w.key = ? AND (w.stored_value IS NOT NULL OR w.conversation IS NOT NULL)"
     f" {_NEWEST_FIRST}"
 )
+STANDING = (
+    "SELECT key, stored_value FROM writes WHERE namespace = ? AND stored_value IS NOT NULL ORDER BY id DESC LIMIT ?"
+)
 HISTORY = (
-    "SELECT e.kind, e.time, e.fingerprint, w.stored_value, r.body AS report FROM entries e"
+    "SELECT e.kind, e.time, e.fingerprint, e.body, w.stored_value, r.body AS report FROM entries e"
     " LEFT JOIN writes w ON w.fingerprint = e.fingerprint"
     " LEFT JOIN entries r ON r.fingerprint = e.fingerprint AND r.kind = 'report'"
     " WHERE e.kind IN ('stored', 'deleted') AND e.namespace = ? AND e.key = ? ORDER BY e.seq"
 )
+# For one place after the other: its latest write, unless it was deleted since, and that write's newest metadata.
+_LATEST_ID = (
+    "SELECT v.id FROM writes v"
+    " LEFT JOIN entries r ON r.fingerprint = v.fingerprint AND r.kind = 'report'"
+    " LEFT JOIN entries b ON b.fingerprint = v.fingerprint AND b.kind = 'restored'"
+    " WHERE v.namespace = asked.namespace AND v.key = asked.key AND v.stored_value IS NOT NULL"
+    " AND coalesce(b.seq, v.pending_after, r.seq) >= coalesce((SELECT max(d.seq) FROM entries d"
+    " WHERE d.kind IN ('stored', 'deleted') AND d.kind = 'deleted'"
+    " AND d.namespace = asked.namespace AND d.key = asked.key), 0)"
+    " ORDER BY coalesce(b.seq, v.pending_after, r.seq) DESC, v.id DESC LIMIT 1"
+)
+METADATA = (
+    "WITH asked (namespace, key) AS (VALUES {places}) SELECT w.namespace, w.key, m.body FROM asked"
+    f" JOIN writes w ON w.id = ({_LATEST_ID})"
+    " JOIN entries m ON m.seq = (SELECT max(n.seq) FROM entries n WHERE n.kind = 'metadata'"
+    " AND n.fingerprint = w.fingerprint)"
+)
+METADATA_OF = "SELECT body FROM entries WHERE kind = 'metadata' AND fingerprint = ? ORDER BY seq DESC LIMIT 1"
 ABOUT_NO_WRITE = (
     "SELECT e.seq, e.fingerprint FROM entries e LEFT JOIN writes w ON w.fingerprint = e.fingerprint"
     " WHERE e.fingerprint IS NOT NULL AND w.id IS NULL ORDER BY e.seq LIMIT 1"
@@ -94,6 +133,7 @@ def appended(entry: Entry) -> tuple[object, ...]:
         entry.previous,
         entry.hash,
         entry.content_digest,
+        entry.salt,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from admission.observability.fields import report_fields
 from admission.observability.logs import log_report
 from admission.observability.telemetry import batch_span, record_report
 from admission.observability.tracing import langsmith_run
@@ -22,9 +23,10 @@ def deciding(writes: int, *, log_text: bool) -> Iterator[Decided]:
     with batch_span(writes), langsmith_run(writes) as show:
 
         def decided(reports: Sequence[Report]) -> None:
-            for report in reports:
-                record_report(report, log_text=log_text)
-                log_report(report, log_text=log_text)
-            show(reports, log_text)
+            fields = [report_fields(report, log_text=log_text) for report in reports]
+            for report, told in zip(reports, fields, strict=True):
+                record_report(report, told)
+                log_report(told)
+            show(fields)
 
         yield decided

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from admission.records import Report
 
-Field = str | int | float | list[str]
+Fields = dict[str, str | int | float | list[str]]
 
 
-def report_fields(report: Report, *, log_text: bool) -> dict[str, Field]:
+def report_fields(report: Report, *, log_text: bool) -> Fields:
     """Flat fields of a report. Of its reasons only the codes, for what follows a code quotes the memory."""
-    fields: dict[str, Field] = {
+    fields: Fields = {
         "id": report.id,
         "conversation": report.conversation,
         "namespace": "/".join(report.namespace),

@@ -6,18 +6,16 @@ import json
 import logging
 from datetime import UTC, datetime
 
-from admission.observability.fields import report_fields
-from admission.records import Report
+from admission.observability.fields import Fields
 
 logger = logging.getLogger("admission.decisions")
 
 FIELDS = "admission"
 
 
-def log_report(report: Report, *, log_text: bool) -> None:
+def log_report(fields: Fields) -> None:
     """One record at INFO to the logger `admission.decisions`; the fields are its attribute `admission`, a dict."""
-    if logger.isEnabledFor(logging.INFO):
-        logger.info("%s %s", report.status, report.id, extra={FIELDS: report_fields(report, log_text=log_text)})
+    logger.info("%s %s", fields["status"], fields["id"], extra={FIELDS: fields})
 
 
 class JsonFormatter(logging.Formatter):

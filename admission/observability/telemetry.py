@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
-from admission.observability.fields import duration_ms, report_fields
+from admission.observability.fields import Fields, duration_ms
 from admission.records import Report
 from admission.version import __version__
 
@@ -82,13 +82,12 @@ def batch_span(writes: int) -> Iterator[None]:
         yield
 
 
-def record_report(report: Report, *, log_text: bool) -> None:
+def record_report(report: Report, fields: Fields) -> None:
     """A span as long as the deliberation took, and the metrics of one decided write."""
     instruments = _instruments()
     if instruments is None:
         return
     end, milliseconds = time.time_ns(), duration_ms(report)
-    fields = report_fields(report, log_text=log_text)
     span = instruments.tracer.start_span(
         "admission.write",
         start_time=end - round(milliseconds * 1e6),

@@ -7,17 +7,16 @@ from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 
-from admission.observability.fields import report_fields
-from admission.records import Report
+from admission.observability.fields import Fields
 
 RUN_NAME = "admission.decide"
 
-Show = Callable[[Sequence[Report], bool], None]
+Show = Callable[[Sequence[Fields]], None]
 
 
 @contextmanager
 def langsmith_run(writes: int) -> Iterator[Show]:
-    """A run of type chain named `admission.decide`; what it gives takes the reports to show as its outputs."""
+    """A run of type chain named `admission.decide`; what it gives takes the reports' fields as its outputs."""
     if not _tracing():
         yield _show_nobody
         return
@@ -25,8 +24,8 @@ def langsmith_run(writes: int) -> Iterator[Show]:
 
     with trace(RUN_NAME, run_type="chain", inputs={"writes": writes}, tags=["memory-admission"]) as run:
 
-        def show(reports: Sequence[Report], log_text: bool) -> None:
-            run.end(outputs={"reports": [report_fields(report, log_text=log_text) for report in reports]})
+        def show(fields: Sequence[Fields]) -> None:
+            run.end(outputs={"reports": list(fields)})
 
         yield show
 
@@ -44,5 +43,5 @@ def _installed() -> bool:
     return find_spec("langsmith") is not None
 
 
-def _show_nobody(reports: Sequence[Report], log_text: bool) -> None:
+def _show_nobody(fields: Sequence[Fields]) -> None:
     """Nobody is watching."""

@@ -52,6 +52,11 @@ def explanation(report: Report) -> list[str]:
         for reason in report.reasons
         if reason.startswith("citation_ineligible: ")
     ]
+    sentences += [
+        f"It takes the place of the memory {one_line(reason.partition(': ')[2], _QUOTED_CHARS)}, which was so before."
+        for reason in report.reasons
+        if reason.startswith("supersedes_memory: ")
+    ]
     return [*sentences, _AFTERWARDS[report.action]]
 
 

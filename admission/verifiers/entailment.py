@@ -49,12 +49,18 @@ _CACHED_PAIRS = 50_000
 
 
 class Calibration(NamedTuple):
-    """Platt scaling (Platt 1999), fitted on claims that no training step saw: log-odds of the network to a chance."""
+    """Log-odds of the network to a chance: Platt scaling (Platt 1999), fitted on claims that no training step saw.
+
+    Beyond about `saturation` larger log-odds say little more: the network is less right at both ends than it is sure.
+    """
 
     scale: float
     shift: float
+    saturation: float | None = None
 
     def chance(self, odds: float) -> float:
+        if self.saturation is not None:
+            odds = self.saturation * math.tanh(odds / self.saturation)
         return 1.0 / (1.0 + math.exp(-(self.scale * odds + self.shift)))
 
 

@@ -40,6 +40,15 @@ def test_every_write_gets_one_report_in_input_order(run: Run, recorded: Path, tm
     assert found[0]["namespace"] == ["harbour", "c1"]
 
 
+def test_each_report_is_on_disk_before_the_next_is_written(
+    run: Run, recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda file: synced.append(len(lines(tmp_path / "r.jsonl"))))
+    assert run("audit", recorded, "--out", "r.jsonl").exit_code == 0
+    assert synced[:5] == [1, 2, 3, 4, 5]
+
+
 def test_without_out_reports_go_to_stdout_and_nothing_else_does(run: Run, recorded: Path) -> None:
     result = run("audit", recorded)
     assert [json.loads(line)["status"] for line in result.stdout.splitlines()] == EXPECTED

@@ -57,13 +57,32 @@ class TestList:
 @pytest.mark.usefixtures("ledger")
 class TestShow:
     def test_one_report_in_full(self, run: Run) -> None:
-        result = run("show", "w4", *LEDGER)
+        result = run("show", "w4", "--conversation", "c1", *LEDGER)
         assert "✗ contradicted → quarantine" in result.stdout and "Untrue: Ines sold the boat." in result.stdout
 
     def test_as_json_with_its_place_in_the_ledger(self, run: Run) -> None:
-        found = json.loads(run("show", "w4", "--json", *LEDGER).stdout)
+        found = json.loads(run("show", "w4", "--conversation", "c2", "--json", *LEDGER).stdout)
         assert (found["id"], found["status"], found["entry"]["kind"]) == ("w4", "contradicted", "report")
+        assert found["conversation"] == "c2"
         assert "body" not in found["entry"]
+
+    def test_an_id_of_two_conversations_is_not_guessed_at(self, run: Run) -> None:
+        result = run("show", "w4", *LEDGER)
+        assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+        assert "2 conversations: 'c1', 'c2'" in result.stderr and "--conversation" in result.stderr
+
+    def test_a_conversation_without_that_id_is_bad_input(self, run: Run) -> None:
+        result = run("show", "w4", "--conversation", "c3", *LEDGER)
+        assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+        assert "no report in 'c3', but in 'c1', 'c2'" in result.stderr
+
+    def test_an_id_of_one_conversation_needs_no_more_however_often_it_was_judged(
+        self, run: Run, tmp_path: Path
+    ) -> None:
+        file = write_file(tmp_path / "once.jsonl", conversation("c3", writes=[{"id": "x1", "memory": "Ines is 7."}]))
+        run("audit", file, "--json", *LEDGER)
+        run("audit", file, "--json", "--setting", "citation_only", *LEDGER)
+        assert run("show", "x1", *LEDGER).exit_code == 0
 
     def test_an_unknown_id_is_bad_input(self, run: Run) -> None:
         result = run("show", "nothing", *LEDGER)
@@ -117,6 +136,15 @@ class TestExport:
         result = run("export", "--out", "e.jsonl", *LEDGER)
         assert (result.exit_code, result.stdout) == (0, "")
         assert (tmp_path / "e.jsonl").read_text(encoding="utf-8") == printed
+
+    def test_as_one_object(self, run: Run) -> None:
+        entries = [json.loads(line) for line in run("export", *LEDGER).stdout.splitlines()]
+        result = run("export", "--json", *LEDGER)
+        assert json.loads(result.stdout) == {"entries": entries} and result.stderr == ""
+
+    def test_to_a_file_with_an_object_that_says_so(self, run: Run) -> None:
+        result = run("export", "--json", "--out", "e.jsonl", *LEDGER)
+        assert json.loads(result.stdout) == {"out": "e.jsonl", "written": 10}
 
 
 @pytest.mark.parametrize("command", [["list"], ["show", "w1"], ["verify"], ["export"]])

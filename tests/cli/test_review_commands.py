@@ -160,7 +160,7 @@ class TestEdit:
         (("ID", "--approve", "--by", "Bo"), "--why"),
         (("ID", "--reject", "--by", " ", "--why", "no"), "--by"),
         (("ID", "--edit", " ", "--by", "Bo", "--why", "no"), "--edit"),
-        (("nothing", "--approve", "--by", "Bo", "--why", "yes"), "names no report"),
+        (("nothing", "--approve", "--by", "Bo", "--why", "yes"), "no single report is named"),
         (("ID", "--approve", "--conversation", "x.jsonl", *WHO), "--conversation"),
     ],
 )
@@ -172,7 +172,16 @@ def test_a_decision_that_is_not_one_is_refused(run: Run, arguments: tuple[str, .
 
 def test_an_audited_memory_is_no_write_to_decide_on(run: Run, recorded: Path) -> None:
     run("audit", recorded, *LEDGER)
-    assert "no write to a store" in refused(run, "review", "w3", "--approve", *WHO)
+    said = refused(run, "review", "w3", "--approve", *WHO)
+    assert "judged by an audit" in said and "`admission show w3`" in said
+
+
+def test_a_ledger_of_audits_says_why_nothing_waits_in_it(run: Run, recorded: Path) -> None:
+    run("audit", recorded, *LEDGER)
+    for command in (["review"], ["readjudicate", recorded]):
+        result = run(*command, "--json", *LEDGER)
+        assert (result.exit_code, "5 reports here are those of audits" in result.stderr) == (0, True)
+        assert not any(json.loads(result.stdout).values())
 
 
 class TestReadjudicate:

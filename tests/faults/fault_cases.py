@@ -6,13 +6,13 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from unittest.mock import patch
 
-from fault_world import STEPS, Stepper, Tally, Trial, World
+from fault_world import GONE, STEPS, STEPS_OF_A_DELETE, Stepper, Tally, Trial, World
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.config import get_store
 from langgraph.graph import START, MessagesState, StateGraph
@@ -21,6 +21,7 @@ from scripted_chat import ScriptedChat, honest
 from scripted_gate import SAID, TALK, said
 
 from admission.gate import AdmissionGate
+from admission.ledger import open_ledger
 from admission.model_settings import ChatOptions
 from admission.records import Judgment
 from admission.settings import load_settings
@@ -29,7 +30,7 @@ from admission.verifiers.scripted import ScriptedVerifier
 from graph_nodes import AdmissionStore, conversation
 
 NEWER = "Ana moved to Lisbon."
-LARGE = "x" * 40_000  # more than what is free on the pages a database has
+LARGE = [1 / 3] * 2_200  # more than what is free on the pages a database has
 
 Run = Callable[[World, Trial, Tally], str]
 
@@ -190,6 +191,24 @@ def ledger_fails_after_the_store(world: World, trial: Trial, tally: Tally) -> st
     return f"{error}; found stored, recorded at the next start"
 
 
+def delete_fails(world: World, trial: Trial, tally: Tally) -> str:
+    """An error before or after a step of a delete; then the next start, and the same delete made again."""
+    number = trial.number % (2 * len(STEPS_OF_A_DELETE))
+    at = f"{('before', 'after')[number % 2]} {STEPS_OF_A_DELETE[number // 2]}"
+    trial.write_two(trial.guard())
+    try:
+        trial.guard(Stepper(at, _fail)).delete(trial.namespace, GONE)
+    except ConnectionError:
+        raised = f"failed {at}"
+    else:
+        raised = "nothing raised"
+    trial.guard().recover()
+    trial.examine_delete(tally, made=False)
+    trial.guard().delete(trial.namespace, GONE)
+    trial.examine_delete(tally, made=True)
+    return f"{raised}; finished at the next start where it was recorded, else on the retry"
+
+
 @contextmanager
 def connections() -> Iterator[list[sqlite3.Connection]]:
     """The SQLite connections opened in the block."""
@@ -231,10 +250,25 @@ def disk_full(world: World, trial: Trial, tally: Tally) -> str:
     try:
         stepper = Stepper(at, disk.fill)
         store = trial.guard(stepper, ledger=ledger)
-        error = _write_and_retry(trial, store, disk.room, tally, note=LARGE)
+        error = _write_and_retry(trial, store, disk.room, tally, embedding=LARGE)
     finally:
         ledger.close()
     return f"{error} {at}; stored once there is space"
+
+
+def another_start(world: World, trial: Trial, tally: Tally) -> str:
+    """Another process starts, and finishes what it takes for left behind, at any step of a write."""
+    number = trial.number % (2 * len(STEPS))
+    at = f"{('before', 'after')[number % 2]} {STEPS[number // 2]}"
+    with closing(open_ledger(world.ledger_url)) as ledger:
+        other = trial.guard(ledger=ledger)
+        stepper = Stepper(at, other.recover)
+        trial.write(trial.guard(stepper))
+    trial.examine(tally, said="stored")
+    tally.doubled += len(trial.interrupted())
+    trial.write(trial.guard())
+    trial.examine(tally, said="stored")
+    return f"started {stepper.reached}; takes nothing from its writer"
 
 
 # --- Time and tasks ---------------------------------------------------------------------------------------------------
@@ -354,7 +388,9 @@ IN_PROCESS = (
     Fault("store fails before writing", "the memory store raises and has written nothing", store_fails_before_writing),
     Fault("store fails after writing", "the memory store has written and raises", store_fails_after_writing),
     Fault("ledger fails after the store", "the completion cannot be recorded", ledger_fails_after_the_store),
+    Fault("delete fails", "the ledger or the memory store, before or after a step of a delete", delete_fails),
     Fault("disk full", "of the ledger (claim, decide) or of the store", disk_full, ("sqlite",)),
+    Fault("another start", "another process recovers at every step of a write", another_start),
     Fault("clock goes back", "an hour between two steps, a day before an update", clock_goes_back),
     Fault("cancelled task", "at every step of an asynchronous write", cancelled_task),
     Fault("node retry", "the node fails twice after its writes", node_retry),

@@ -19,7 +19,7 @@ from typing import Any
 from unittest.mock import patch
 
 from fault_cases import Fault
-from fault_world import Stepper, Tally, Trial, World, open_memories
+from fault_world import GONE, STEPS_OF_A_DELETE, Stepper, Tally, Trial, World, open_memories
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.config import get_store
 from langgraph.graph import START, MessagesState, StateGraph
@@ -90,6 +90,13 @@ def write_in_graph(place: _Place, at: int | None, durability: Any) -> None:
         runnable.invoke(None if begun else {"messages": TALK}, config, durability=durability)
 
 
+def delete_one(place: _Place, at: int | None) -> None:
+    """A memory of two is deleted."""
+    trial = place.open()
+    store = trial.guard(_stepper(place, at))
+    store.delete(trial.namespace, GONE)
+
+
 def write_side_by_side(place: _Place, start: Barrier, questions: Any) -> None:
     """The same write as another process makes at the same time; `questions` counts what verifiers were asked."""
     trial = place.open()
@@ -145,6 +152,20 @@ def crash_and_resume(durability: str, world: World, trial: Trial, tally: Tally) 
     return _killed_and_made_good(write_in_graph, world, trial, tally, durability)
 
 
+def killed_in_a_delete(world: World, trial: Trial, tally: Tally) -> str:
+    """Killed before or after a step of a delete; then the next start; then the same delete in a third process."""
+    place = _Place(world, trial.number)
+    trial.write_two(trial.guard())
+    code = _ended(_run(delete_one, place, trial.number % (2 * len(STEPS_OF_A_DELETE)) + 1))
+    step = place.checkpoints.with_suffix(".step").read_text() if code else ""
+    trial.guard().recover()
+    trial.examine_delete(tally, made=False)
+    _ended(_run(delete_one, place, None))
+    trial.examine_delete(tally, made=True)
+    end = "finished at the next start where it was recorded, else on the retry"
+    return f"killed {step}; {end}" if step else "done before the step came"
+
+
 def two_processes(world: World, trial: Trial, tally: Tally) -> str:
     place, start, questions = _Place(world, trial.number), _processes.Barrier(2), _processes.Value("i", 0)
     both = [_run(write_side_by_side, place, start, questions) for _ in range(2)]
@@ -166,6 +187,7 @@ def _questions_of_one() -> int:
 
 OF_PROCESSES = (
     Fault("process killed", "by SIGKILL before and after every step of both writes", killed),
+    Fault("process killed in a delete", "by SIGKILL before and after every step of a delete", killed_in_a_delete),
     *(
         Fault(f"crash and resume, durability {how}", "killed at every step of the node", partial(crash_and_resume, how))
         for how in ("sync", "async", "exit")

@@ -25,6 +25,9 @@ from graph_nodes import AdmissionStore, conversation
 
 MEMORIES = (SAID, NEVER_SAID)
 STEPS = ("claim", "judging", "decide", "put", "complete")
+STEPS_OF_A_DELETE = ("record_delete", "put", "removed")
+GONE, KEPT = "gone", "kept"
+_STEPS_OF_LEDGER = ("decide", "complete", "record_delete", "removed")
 
 
 @dataclass
@@ -78,8 +81,8 @@ class SteppingLedger:
 
     def __init__(self, ledger: Ledger, stepper: Stepper) -> None:
         self._ledger = ledger
-        for name in ("claim", "decide", "complete"):
-            setattr(self, name, stepper.around(name, getattr(ledger, name)))
+        for step, name in (("claim", "claim_and_hold"), *((name, name) for name in _STEPS_OF_LEDGER)):
+            setattr(self, name, stepper.around(step, getattr(ledger, name)))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._ledger, name)
@@ -137,10 +140,33 @@ class Trial:
         with conversation(self.thread, TALK):
             store.batch(self.puts(**more))
 
+    def write_two(self, store: AdmissionStore) -> None:
+        """A memory that is to be deleted, and one that is to stay."""
+        with conversation(self.thread, TALK):
+            store.put(self.namespace, GONE, {"content": SAID})
+            store.put(self.namespace, KEPT, {"content": SAID, "number": 1})
+
+    def examine_delete(self, tally: Tally, *, made: bool) -> None:
+        """Count what is wrong after `GONE` was deleted. A delete that was recorded has to be carried out; `made`: it
+        was made to its end."""
+        kept = [item.key for item in self.memories.search(self.namespace, limit=100)]
+        recorded = self.ledger.versions(self.namespace, GONE)[-1].ended is not None
+        tally.lost += (GONE in kept) == (made or recorded)  # a delete that was forgotten, or a memory nobody deleted
+        tally.lost += KEPT not in kept
+        tally.doubled += max(0, len(kept) - 2)
+        tally.unreported += self._unreported()
+        tally.unsound += sum(one.namespace == self.namespace for one in self.ledger.deletions())
+
     def verdicts(self, memory: str) -> list[Report]:
         """Reports on a memory; the record that a write was interrupted is no verdict."""
-        found = [report for _, report in self.ledger.reports(namespace=self.namespace) if report.memory == memory]
-        return [report for report in found if not report.reasons[0].startswith("interrupted:")]
+        interrupted = self.interrupted()
+        reports = (report for _, report in self.ledger.reports(namespace=self.namespace))
+        return [report for report in reports if report.memory == memory and report not in interrupted]
+
+    def interrupted(self) -> list[Report]:
+        """The records that a write was broken off before its verdict."""
+        reports = (report for _, report in self.ledger.reports(namespace=self.namespace))
+        return [report for report in reports if report.reasons[0].startswith("interrupted:")]
 
     def stored(self) -> list[str]:
         return [item.value["content"] for item in self.memories.search(self.namespace, limit=100)]

@@ -204,10 +204,10 @@ async def test_a_task_cancelled_while_it_asks_for_the_hold_gives_it_up_all_the_s
     asking, go = threading.Event(), threading.Event()
 
     class FakeSlowLedger(SqliteLedger):
-        def hold(self, fingerprint: str) -> bool:
+        def claim_and_hold(self, intent: Any) -> Any:
             asking.set()
             go.wait(PATIENCE_S)
-            return super().hold(fingerprint)
+            return super().claim_and_hold(intent)
 
     store = guarded(ledger=FakeSlowLedger())
     with conversation("t", TALK):
@@ -238,14 +238,13 @@ def test_an_error_gives_up_the_hold() -> None:
 def test_a_holder_that_is_halted_does_not_halt_the_others_for_ever() -> None:
     ledger = open_ledger("sqlite://")
     store = guarded(ledger=ledger, verification={"timeout_s": 0.05})
-    claim = ledger.claim
+    claim = ledger.claim_and_hold
 
     def claimed_by_a_halted_one(intent: Any) -> Any:
-        record = claim(intent)
-        ledger.hold(intent.fingerprint)
-        return record
+        record, _ = claim(intent)
+        return record, False
 
-    ledger.claim = claimed_by_a_halted_one  # type: ignore[method-assign]
+    ledger.claim_and_hold = claimed_by_a_halted_one  # type: ignore[method-assign]
     with conversation("t", TALK):
         store.put(NAMESPACE, "k", {"content": SAID})
         store.put(NAMESPACE, "held", {"content": NEVER_SAID})

@@ -140,7 +140,7 @@ def test_numbers_that_postgres_writes_otherwise_are_no_change(postgres_place: Po
         inner.setup()
         store = guarded(inner, writes={"verify_on_read": "hide"})
         with conversation("t", TALK), collect_read_problems() as problems:
-            store.put(NAMESPACE, "k", {"content": SAID, "numbers": [1e22, 1e16, 1e300, -0.0, 0.1, 5e-324, 10**30]})
+            store.put(NAMESPACE, "k", {"content": SAID, "vector": [1e22, 1e16, 1e300, -0.0, 0.1, 5e-324, 10**30]})
             assert store.get(NAMESPACE, "k") is not None
     assert problems == []
 
@@ -175,10 +175,10 @@ def test_another_number_or_another_kind_of_value_is_a_change(recorded: Any, foun
 
 def problems_with(recorded: Any, found: Any) -> list[tuple[str, str]]:
     """What is said of a memory that has `found` where `recorded` was stored."""
-    store = guarded(writes={"verify_on_read": "hide"})
+    store = guarded(writes={"verify_on_read": "hide", "metadata_fields": ("measured", "a")})
     with conversation("t", TALK):
-        store.put(NAMESPACE, "k", {"content": SAID, "data": recorded})
-    store.inner.put(NAMESPACE, "k", {"content": SAID, "data": found})
+        store.put(NAMESPACE, "k", {"content": SAID, "measured": recorded})
+    store.inner.put(NAMESPACE, "k", {"content": SAID, "measured": found})
     with collect_read_problems() as problems:
         store.get(NAMESPACE, "k")
     return kinds(problems)

@@ -45,8 +45,8 @@ from graph_nodes import AdmissionStore, collect_reports, conversation
 def test_a_memory_the_conversation_supports_is_stored_as_it_was_given() -> None:
     store = guarded()
     with conversation("t", TALK):
-        store.put(NAMESPACE, "k", {"content": SAID, "mood": "happy"})
-    assert stored(store) == {"k": {"content": SAID, "mood": "happy"}}
+        store.put(NAMESPACE, "k", {"content": SAID, "category": "home"})
+    assert stored(store) == {"k": {"content": SAID, "category": "home"}}
 
 
 @pytest.mark.parametrize("memory", [NEVER_SAID, DENIED, ""])
@@ -401,7 +401,7 @@ def test_half_a_surrogate_pair_is_made_readable_and_never_blocks_the_store() -> 
     assert store.get(NAMESPACE, "other") is None
     assert store.recover().failed == ()
     report = store.report_for(NAMESPACE, "k")
-    assert report is not None and report.memory.endswith("\ufffd")
+    assert report is not None and "\ufffd" in report.memory
 
 
 def test_an_empty_text_field_does_not_hide_what_another_says() -> None:
@@ -414,10 +414,10 @@ def test_an_empty_text_field_does_not_hide_what_another_says() -> None:
 def test_what_is_stored_beside_the_judged_text_is_named_in_the_report() -> None:
     store = guarded()
     with conversation("t", TALK):
-        store.put(NAMESPACE, "k", {"content": SAID, "details": NEVER_SAID, "citations": ["t1"]})
+        store.put(NAMESPACE, "k", {"content": SAID, "category": "home", "citations": ["t1"]})
     report = store.report_for(NAMESPACE, "k")
     assert report is not None
-    assert report.reasons[-1].startswith("fields_not_judged: details ")
+    assert report.reasons[-1].startswith("fields_not_judged: category ")
 
 
 def test_the_error_of_an_audience_is_logged_without_the_memory_it_may_quote(caplog: pytest.LogCaptureFixture) -> None:

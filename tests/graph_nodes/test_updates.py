@@ -34,15 +34,15 @@ def test_an_update_names_what_it_supersedes_and_the_old_value_is_kept(store: Adm
     with collect_reports() as reports:
         put(store, SAID)
         put(store, OTHER)
-        put(store, OTHER, mood="happy")
+        put(store, OTHER, category="home")
     first, second, third = reports
     assert [report.supersedes for report in reports] == [None, first.id, second.id]
-    assert stored(store) == {"k": {"content": OTHER, "mood": "happy"}}
+    assert stored(store) == {"k": {"content": OTHER, "category": "home"}}
     versions = store.versions(NAMESPACE, "k")
     assert [version.value for version in versions] == [
         {"content": SAID},
         {"content": OTHER},
-        {"content": OTHER, "mood": "happy"},
+        {"content": OTHER, "category": "home"},
     ]
     assert [version.report_id for version in versions] == [first.id, second.id, third.id]
     following = [version.fingerprint for version in versions[1:]]

@@ -15,6 +15,7 @@ BEGIN, END = "<!-- paths: begin (tests/interception/path_table.py) -->", "<!-- p
 # Tests that are not on one way of writing: what happens on retries and crashes, what counts as evidence, examples.
 ON_NO_PATH = frozenset(
     {
+        "test_attacks_by_every_way.py",
         "test_crash.py",
         "test_evidence_before_the_write.py",
         "test_examples.py",

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections import deque
+import queue
+import sys
+import threading
+import weakref
+from collections import UserList, deque
+from contextvars import ContextVar
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
+import kept_elsewhere  # noqa: F401 - loaded, so that what functions import of it can be looked at
 import pytest
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import BaseTool, StructuredTool, tool
@@ -212,6 +218,83 @@ def test_a_raw_store_is_found_wherever_a_node_holds_it(node: Any, where: str) ->
 )
 def test_and_wherever_the_users_own_classes_and_containers_do(node: Any, where: str) -> None:
     assert_found_and_refused(node_graph(node, guarded()), where, "InMemoryStore of its own")
+
+
+def imports_one(state: Any) -> dict[str, Any]:
+    from kept_elsewhere import raw_elsewhere
+
+    return {"kept": raw_elsewhere}
+
+
+def imports_its_module(state: Any) -> dict[str, Any]:
+    import kept_elsewhere as elsewhere
+
+    return {"kept": elsewhere.raw_elsewhere}
+
+
+def reads_a_global_by_text(state: Any) -> dict[str, Any]:
+    return {"kept": globals()["raw_of_the_module"]}
+
+
+def reads_an_attribute_by_text(state: Any) -> dict[str, Any]:
+    return {"kept": getattr(ByClassAttribute, "kept")}  # noqa: B009 - that it is read by text is the case
+
+
+def reads_a_context_variable(state: Any) -> dict[str, Any]:
+    return {"kept": in_a_variable.get()}
+
+
+def reads_a_weak_reference(state: Any) -> dict[str, Any]:
+    return {"kept": weakly()}
+
+
+def reads_a_queue(state: Any) -> dict[str, Any]:
+    return {"kept": in_a_queue.get()}
+
+
+def reads_a_list_of_ones_own(state: Any) -> dict[str, Any]:
+    return {"kept": in_a_user_list[0]}
+
+
+def reads_a_threads_own(state: Any) -> dict[str, Any]:
+    return {"kept": in_a_local.kept}
+
+
+in_a_variable: ContextVar[BaseStore] = ContextVar("in_a_variable")
+in_a_variable.set(raw_of_the_module)
+weakly, in_a_user_list, in_a_local = weakref.ref(raw_of_the_module), UserList([raw_of_the_module]), threading.local()
+in_a_queue: queue.Queue[BaseStore] = queue.Queue()
+in_a_queue.put(raw_of_the_module)
+in_a_local.kept = raw_of_the_module
+
+
+@pytest.mark.parametrize(
+    ("node", "where"),
+    [
+        (imports_one, "kept_elsewhere.raw_elsewhere"),
+        (imports_its_module, "kept_elsewhere.raw_elsewhere"),
+        (reads_a_global_by_text, "raw_of_the_module"),
+        (reads_an_attribute_by_text, "ByClassAttribute.kept"),
+        (reads_a_context_variable, "in_a_variable.get()"),
+        (reads_a_weak_reference, "weakly()"),
+        (reads_a_queue, "in_a_queue[0]"),
+        (reads_a_list_of_ones_own, "in_a_user_list[0]"),
+        (reads_a_threads_own, "in_a_local.kept"),
+    ],
+)
+def test_and_where_code_looks_it_up_while_it_runs(node: Any, where: str) -> None:
+    in_a_variable.set(raw_of_the_module)  # a test has a context of its own
+    assert_found_and_refused(node_graph(node, guarded()), where, "InMemoryStore of its own")
+
+
+def test_what_a_function_imports_is_not_imported_to_look_at_it() -> None:
+    def node(state: Any) -> dict[str, Any]:
+        from not_loaded_by_anyone import raw
+
+        return {"kept": raw}
+
+    assert_no_way_round(node_graph(node, guarded()))
+    assert "not_loaded_by_anyone" not in sys.modules
 
 
 def test_in_the_method_of_a_tool_by_class() -> None:

@@ -224,3 +224,38 @@ def test_a_vector_store_is_reported_where_it_is_written_to_and_not_where_it_is_s
     store = guarded()
     assert_found_and_refused(tool_graph(save, {"text": SAID}, store=store), "save.func > vectors", "is written to")
     assert_no_way_round(tool_graph(find, {"text": SAID}, store=store))
+
+
+class VectorNotes:
+    """A user's own class that keeps a vector store, and writes to it."""
+
+    def __init__(self, vectors: Any) -> None:
+        self.vectors = vectors
+
+    def save(self, text: str) -> None:
+        self.vectors.add_texts([text])
+
+    def find(self, text: str) -> str:
+        return str(self.vectors.similarity_search(text))
+
+
+def test_so_is_one_that_an_object_holds_in_an_attribute() -> None:
+    from langchain_core.embeddings import DeterministicFakeEmbedding
+    from langchain_core.vectorstores import InMemoryVectorStore
+
+    notes = VectorNotes(InMemoryVectorStore(DeterministicFakeEmbedding(size=4)))
+
+    @tool
+    def save(text: str) -> str:
+        """Save a memory."""
+        notes.save(text)
+        return "saved"
+
+    @tool
+    def find(text: str) -> str:
+        """Find a document."""
+        return notes.find(text)
+
+    store = guarded()
+    assert_found_and_refused(tool_graph(save, {"text": SAID}, store=store), "notes.vectors", "is written to")
+    assert_no_way_round(tool_graph(find, {"text": SAID}, store=store))

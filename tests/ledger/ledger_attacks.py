@@ -15,7 +15,7 @@ from admission.ledger.chain import Chain
 from admission.ledger.protocol import Damage
 from admission.records import canonical_json
 
-COLUMNS = "kind, time, fingerprint, namespace, key, value_digest, body, previous, hash, content_digest"
+COLUMNS = "kind, time, fingerprint, namespace, key, value_digest, body, previous, hash, content_digest, salt"
 FIT_HEAD = "UPDATE head SET seq = 4, hash = (SELECT hash FROM entries WHERE seq = 4)"
 
 
@@ -43,7 +43,7 @@ def forge(place: Place, key: bytes | None = None) -> None:
     entry = Chain(key).following(head, kind="report", namespace=SPACE, key=None, body=body)
     place.attack(
         f"INSERT INTO entries (seq, {COLUMNS}) VALUES (:seq, 'report', :time, NULL, :namespace, NULL, NULL, :body,"
-        " :previous, :hash, :content_digest)",
+        " :previous, :hash, :content_digest, :salt)",
         seq=entry.seq,
         time=entry.time,
         namespace=canonical_json(SPACE),
@@ -51,6 +51,7 @@ def forge(place: Place, key: bytes | None = None) -> None:
         previous=entry.previous,
         hash=entry.hash,
         content_digest=entry.content_digest,
+        salt=entry.salt,
     )
 
 

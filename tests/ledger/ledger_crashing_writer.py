@@ -60,11 +60,11 @@ def write_once(folder: Path, url: str, countdown: Countdown, held: bool) -> None
     ledger.hold(intent.fingerprint)
     countdown.step()
     if held:
-        ledger.decide(intent.fingerprint, HELD, None, quarantined=True)
+        ledger.decide(intent.fingerprint, HELD, None)
         countdown.step()
         record = ledger.restore(intent.fingerprint, by="Ada", why="the user confirmed it")
     else:
-        record = ledger.decide(intent.fingerprint, a_report(), MARKED, quarantined=False)
+        record = ledger.decide(intent.fingerprint, a_report(), MARKED)
     countdown.step()
     put(folder / "store.db", record)
     countdown.step()

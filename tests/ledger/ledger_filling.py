@@ -14,13 +14,13 @@ def fill(ledger: Ledger) -> LedgerHead:
         intent = an_intent({"content": f"memory {n}"}, key=f"k{n}")
         ledger.claim(intent)
         if held:
-            ledger.decide(intent.fingerprint, HELD, None, quarantined=True)
+            ledger.decide(intent.fingerprint, HELD, None)
         else:
-            ledger.decide(intent.fingerprint, a_report(f"r{n}"), intent.value, quarantined=False)
+            ledger.decide(intent.fingerprint, a_report(f"r{n}"), intent.value)
             ledger.complete(intent.fingerprint)
     ledger.record_delete(SPACE, "k1", thread=None, task=None)
     intent = an_intent({"content": "memory 3"}, key="k3")
     ledger.claim(intent)
-    ledger.decide(intent.fingerprint, a_report("r3"), intent.value, quarantined=False)
+    ledger.decide(intent.fingerprint, a_report("r3"), intent.value)
     ledger.complete(intent.fingerprint)
     return ledger.head()

@@ -27,7 +27,7 @@ def settle(ledger: Ledger, intent: WriteIntent) -> str:
     while record.state == "claimed":
         if ledger.hold(intent.fingerprint):
             time.sleep(0.02)  # the verifiers at work
-            ledger.decide(intent.fingerprint, a_report(), intent.value, quarantined=False)
+            ledger.decide(intent.fingerprint, a_report(), intent.value)
             return "judged"
         time.sleep(0.005)
         record = ledger.claim(intent)

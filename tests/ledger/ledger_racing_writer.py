@@ -23,7 +23,7 @@ def write_all(ledger: Ledger, folder: Path, writer: str) -> list[str]:
     for intent in [*shared, *own]:
         ledger.claim(intent)
         report = a_report(f"{intent.key} by {writer}")
-        record = ledger.decide(intent.fingerprint, report, intent.value, quarantined=False)
+        record = ledger.decide(intent.fingerprint, report, intent.value)
         put(folder / "store.db", record)
         ledger.complete(intent.fingerprint)
         assert record.report is not None

@@ -44,7 +44,7 @@ def test_the_first_key_of_a_retried_write_wins(ledger: Ledger) -> None:
 def test_a_retry_of_a_decided_write_learns_the_decision(ledger: Ledger) -> None:
     intent = an_intent()
     ledger.claim(intent)
-    decided = ledger.decide(intent.fingerprint, a_report(), TEA, quarantined=False)
+    decided = ledger.decide(intent.fingerprint, a_report(), TEA)
     assert ledger.claim(an_intent(key="second")) == decided
 
 
@@ -82,7 +82,7 @@ def test_a_decision_commits_report_action_and_value(ledger: Ledger) -> None:
     intent = an_intent()
     ledger.claim(intent)
     report = a_report(status="repaired")
-    record = ledger.decide(intent.fingerprint, report, MARKED, quarantined=False)
+    record = ledger.decide(intent.fingerprint, report, MARKED)
     assert (record.state, record.action, record.report) == ("decided", "persist", report)
     assert record.stored_value == MARKED
     assert ledger.write(intent.fingerprint) == record
@@ -95,15 +95,15 @@ def test_a_decision_commits_report_action_and_value(ledger: Ledger) -> None:
 def test_the_first_decision_stands(ledger: Ledger) -> None:
     intent = an_intent()
     ledger.claim(intent)
-    first = ledger.decide(intent.fingerprint, a_report(), TEA, quarantined=False)
-    assert ledger.decide(intent.fingerprint, HELD, None, quarantined=True) == first
+    first = ledger.decide(intent.fingerprint, a_report(), TEA)
+    assert ledger.decide(intent.fingerprint, HELD, None) == first
     assert kinds(ledger) == ["report"]
 
 
 def test_completing_appends_that_it_is_stored(ledger: Ledger) -> None:
     intent = an_intent()
     ledger.claim(intent)
-    ledger.decide(intent.fingerprint, a_report(), MARKED, quarantined=False)
+    ledger.decide(intent.fingerprint, a_report(), MARKED)
     ledger.complete(intent.fingerprint)
     ledger.complete(intent.fingerprint)
     assert kinds(ledger) == ["report", "stored"]
@@ -113,7 +113,7 @@ def test_completing_appends_that_it_is_stored(ledger: Ledger) -> None:
     record = ledger.write(intent.fingerprint)
     assert record is not None
     assert record.state == "done"
-    assert ledger.decide(intent.fingerprint, HELD, None, quarantined=True) == record
+    assert ledger.decide(intent.fingerprint, HELD, None) == record
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_completing_appends_that_it_is_stored(ledger: Ledger) -> None:
 def test_what_is_not_to_be_stored_is_done_at_once(ledger: Ledger, report: object, quarantined: bool) -> None:
     intent = an_intent()
     ledger.claim(intent)
-    record = ledger.decide(intent.fingerprint, report, None, quarantined=quarantined)  # type: ignore[arg-type]
+    record = ledger.decide(intent.fingerprint, report, None)  # type: ignore[arg-type]
     assert (record.state, record.stored_value, record.quarantined) == ("done", None, quarantined)
     assert record.intent.value == TEA
     ledger.complete(intent.fingerprint)
@@ -137,30 +137,22 @@ def test_what_is_not_to_be_stored_is_done_at_once(ledger: Ledger, report: object
 
 
 @pytest.mark.parametrize(
-    ("report", "value", "quarantined"),
-    [
-        (HELD, TEA, True),
-        (DROPPED, TEA, False),
-        (a_report(), None, False),
-        (a_report(), TEA, True),
-        (HELD, None, False),
-        (a_report(status="contradicted", action="review"), None, False),
-        (DROPPED, None, True),
-    ],
+    ("report", "value"),
+    [(HELD, TEA), (DROPPED, TEA), (a_report(status="contradicted", action="review"), TEA), (a_report(), None)],
 )
 def test_a_decision_at_odds_with_its_report_is_refused(
-    ledger: Ledger, report: object, value: dict[str, object] | None, quarantined: bool
+    ledger: Ledger, report: object, value: dict[str, object] | None
 ) -> None:
     intent = an_intent()
     ledger.claim(intent)
     with pytest.raises(LedgerError, match="agree"):
-        ledger.decide(intent.fingerprint, report, value, quarantined=quarantined)  # type: ignore[arg-type]
+        ledger.decide(intent.fingerprint, report, value)  # type: ignore[arg-type]
     assert kinds(ledger) == []
 
 
 def test_a_write_is_claimed_before_it_is_decided_before_it_is_complete(ledger: Ledger) -> None:
     with pytest.raises(LedgerError, match="claim it first"):
-        ledger.decide("unknown", a_report(), TEA, quarantined=False)
+        ledger.decide("unknown", a_report(), TEA)
     with pytest.raises(LedgerError, match="claim it first"):
         ledger.complete("unknown")
     intent = an_intent()
@@ -173,10 +165,10 @@ def test_incomplete_writes_are_the_claimed_and_the_decided_oldest_first(ledger: 
     intents = [an_intent({"content": f"memory {n}"}, key=f"k{n}") for n in range(4)]
     for intent in intents:
         ledger.claim(intent)
-    ledger.decide(intents[3].fingerprint, a_report(), intents[3].value, quarantined=False)
-    ledger.decide(intents[1].fingerprint, a_report(), intents[1].value, quarantined=False)
+    ledger.decide(intents[3].fingerprint, a_report(), intents[3].value)
+    ledger.decide(intents[1].fingerprint, a_report(), intents[1].value)
     ledger.complete(intents[1].fingerprint)
-    ledger.decide(intents[0].fingerprint, HELD, None, quarantined=True)
+    ledger.decide(intents[0].fingerprint, HELD, None)
     assert [(r.intent.key, r.state) for r in ledger.incomplete()] == [("k2", "claimed"), ("k3", "decided")]
 
 
@@ -186,7 +178,7 @@ def test_incomplete_writes_are_the_claimed_and_the_decided_oldest_first(ledger: 
 def quarantined_write(ledger: Ledger, value: dict[str, object] = TEA, **how: object) -> str:
     intent = an_intent(value, **how)  # type: ignore[arg-type]
     ledger.claim(intent)
-    ledger.decide(intent.fingerprint, HELD, None, quarantined=True)
+    ledger.decide(intent.fingerprint, HELD, None)
     return intent.fingerprint
 
 
@@ -218,7 +210,7 @@ def test_only_what_is_in_quarantine_is_restored_and_once(ledger: Ledger) -> None
     ledger.claim(admitted)
     with pytest.raises(LedgerError, match="not in quarantine"):
         ledger.restore(admitted.fingerprint, by="Ada", why="because")
-    ledger.decide(admitted.fingerprint, a_report(), admitted.value, quarantined=False)
+    ledger.decide(admitted.fingerprint, a_report(), admitted.value)
     with pytest.raises(LedgerError, match="not in quarantine"):
         ledger.restore(admitted.fingerprint, by="Ada", why="because")
     with pytest.raises(LedgerError, match="no such write"):
@@ -246,7 +238,7 @@ def test_an_earlier_value_put_back_outside_any_task_is_a_new_write(ledger: Ledge
         intent = an_intent(value, thread=None, task=None, occurrence=occurrence)
         if ledger.claim(intent).state == "done":
             return False
-        ledger.decide(intent.fingerprint, a_report(), {**value, "mark": 1}, quarantined=False)
+        ledger.decide(intent.fingerprint, a_report(), {**value, "mark": 1})
         ledger.complete(intent.fingerprint)
         return True
 
@@ -275,7 +267,7 @@ def test_a_write_with_the_same_report_is_still_reported(ledger: Ledger) -> None:
     ledger.record_report(a_report())
     intent = an_intent()
     ledger.claim(intent)
-    ledger.decide(intent.fingerprint, a_report(), TEA, quarantined=False)
+    ledger.decide(intent.fingerprint, a_report(), TEA)
     ledger.record_report(a_report())
     assert [e.fingerprint for e in ledger.entries()] == [None, intent.fingerprint]
 
@@ -331,7 +323,7 @@ def test_a_report_is_found_by_id_newest_first_or_by_an_unambiguous_start(ledger:
     ledger.record_report(a_report("report-10"))
     intent = an_intent()
     ledger.claim(intent)
-    ledger.decide(intent.fingerprint, a_report("w%"), TEA, quarantined=False)
+    ledger.decide(intent.fingerprint, a_report("w%"), TEA)
 
     def found(id: str) -> tuple[int, str] | None:
         pair = ledger.report(id)
@@ -405,7 +397,7 @@ def test_eight_threads_on_the_same_and_different_writes_give_one_report_each(led
             for intent in [*shared, *own]:
                 ledger.claim(intent.model_copy(update={"key": f"{intent.key}-{worker}"}))
                 report = a_report(f"{intent.key} by {worker}")
-                record = ledger.decide(intent.fingerprint, report, intent.value, quarantined=False)
+                record = ledger.decide(intent.fingerprint, report, intent.value)
                 assert record.report is not None
                 decisions.append((intent.fingerprint, record.report.id))
                 ledger.complete(intent.fingerprint)

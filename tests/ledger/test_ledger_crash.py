@@ -35,7 +35,7 @@ def finish(ledger: Ledger, store: Path) -> None:
     for record in ledger.incomplete():
         if record.state == "claimed":
             assert ledger.hold(record.intent.fingerprint)
-            record = ledger.decide(record.intent.fingerprint, a_report(), MARKED, quarantined=False)
+            record = ledger.decide(record.intent.fingerprint, a_report(), MARKED)
         put(store, record)
         ledger.complete(record.intent.fingerprint)
 
@@ -81,7 +81,7 @@ def test_a_restore_killed_at_any_step(place: Place, tmp_path: Path) -> None:
         with closing(open_ledger(url.format(n=n))) as ledger:
             intent = an_intent()
             if ledger.claim(intent).state == "claimed":
-                ledger.decide(intent.fingerprint, HELD, None, quarantined=True)
+                ledger.decide(intent.fingerprint, HELD, None)
             assert bool(memories(store)) <= ("restored" in [e.kind for e in ledger.entries()]), n
             if ledger.quarantine():
                 assert memories(store) == [], n

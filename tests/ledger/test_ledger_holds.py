@@ -40,7 +40,7 @@ def test_what_is_unknown_or_decided_is_not_held(ledger: Ledger) -> None:
     assert not ledger.hold(intent.fingerprint)
     ledger.claim(intent)
     assert ledger.hold(intent.fingerprint)
-    ledger.decide(intent.fingerprint, HELD, None, quarantined=True)
+    ledger.decide(intent.fingerprint, HELD, None)
     assert not ledger.hold(intent.fingerprint)
 
 
@@ -48,9 +48,7 @@ def test_a_hold_keeps_nobody_from_deciding(ledger: Ledger) -> None:
     intent = an_intent()
     ledger.claim(intent)
     assert ledger.hold(intent.fingerprint)
-    thread = threading.Thread(
-        target=ledger.decide, args=(intent.fingerprint, a_report(), TEA), kwargs={"quarantined": False}
-    )
+    thread = threading.Thread(target=ledger.decide, args=(intent.fingerprint, a_report(), TEA))
     thread.start()
     thread.join()
     record = ledger.write(intent.fingerprint)
@@ -149,6 +147,6 @@ def test_the_writes_of_a_process_that_is_killed_are_taken_over(shared: Place) ->
         while not ledger.hold(first.fingerprint):  # a server learns of the death a moment later
             assert time.monotonic() < deadline
             time.sleep(0.01)
-        decided = ledger.decide(first.fingerprint, a_report(), first.value, quarantined=False)
+        decided = ledger.decide(first.fingerprint, a_report(), first.value)
         assert decided.state == "decided"
         assert [entry.kind for entry in ledger.entries()] == ["report"]

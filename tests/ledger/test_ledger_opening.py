@@ -50,7 +50,7 @@ def test_what_was_written_is_there_when_opened_again(ledger_file: Path) -> None:
     intent = an_intent()
     with closing(SqliteLedger(str(ledger_file))) as ledger:
         ledger.claim(intent)
-        decided = ledger.decide(intent.fingerprint, a_report(), TEA, quarantined=False)
+        decided = ledger.decide(intent.fingerprint, a_report(), TEA)
         head = ledger.head()
     with closing(SqliteLedger(str(ledger_file))) as ledger:
         assert ledger.incomplete() == [decided]
@@ -128,6 +128,12 @@ def test_a_newer_schema(ledger_file: Path) -> None:
 
 
 NEWER_THAN_THE_FIRST = (
+    "DROP INDEX erased_by_key",
+    "DROP INDEX reads_by_question",
+    "DROP INDEX metadata_by_write",
+    "ALTER TABLE entries DROP COLUMN salt",
+    "ALTER TABLE writes DROP COLUMN seal",
+    "DROP TABLE deletions",
     "DROP INDEX one_overtaken_a_write",
     "DROP INDEX writes_by_key",
     "ALTER TABLE writes DROP COLUMN pending_after",
@@ -138,7 +144,7 @@ NEWER_THAN_THE_FIRST = (
 
 
 def test_a_file_of_the_first_schema_is_brought_up_to_date_and_verifies(ledger_file: Path) -> None:
-    with closing(SqliteLedger(str(ledger_file))) as ledger:
+    with closing(SqliteLedger(str(ledger_file), key=b"secret")) as ledger:
         ledger.record_report(a_report())
         head = ledger.head()
     with closing(sqlite3.connect(ledger_file)) as db:
@@ -146,10 +152,10 @@ def test_a_file_of_the_first_schema_is_brought_up_to_date_and_verifies(ledger_fi
             db.execute(newer)
         db.execute("PRAGMA user_version = 1")
     for n in range(2):
-        with closing(SqliteLedger(str(ledger_file))) as ledger:
+        with closing(SqliteLedger(str(ledger_file), key=b"secret")) as ledger:
             assert ledger.verify(head).ok
             ledger.record_report(a_report(f"later {n}"))
-    with closing(SqliteLedger(str(ledger_file))) as ledger:
+    with closing(SqliteLedger(str(ledger_file), key=b"secret")) as ledger:
         assert [entry.content_digest is None for entry in ledger.entries()] == [True, False, False]
 
 
@@ -187,11 +193,11 @@ def test_a_full_disk_leaves_everything_as_it_was(ledger_file: Path, monkeypatch:
         opened[0].execute(f"PRAGMA max_page_count = {pages}")
         large = a_report(memory="Ines drinks green tea. " * 2000)
         with pytest.raises(LedgerError, match=r"disk is full.*free some space"):
-            ledger.decide(intent.fingerprint, large, TEA, quarantined=False)
+            ledger.decide(intent.fingerprint, large, TEA)
         assert ledger.incomplete() == [claimed]
         assert ledger.verify().entries == 0
         opened[0].execute("PRAGMA max_page_count = 100000")
-        assert ledger.decide(intent.fingerprint, large, TEA, quarantined=False).state == "decided"
+        assert ledger.decide(intent.fingerprint, large, TEA).state == "decided"
         assert ledger.verify(ledger.head()).ok
 
 

@@ -63,7 +63,7 @@ def test_what_was_written_is_there_when_opened_again(postgres_place: PostgresPla
     intent = an_intent()
     with closing(postgres_place.open()) as ledger:
         ledger.claim(intent)
-        decided = ledger.decide(intent.fingerprint, a_report(memory="a NUL: \x00"), TEA, quarantined=False)
+        decided = ledger.decide(intent.fingerprint, a_report(memory="a NUL: \x00"), TEA)
         head = ledger.head()
     with closing(postgres_place.open()) as ledger:
         assert ledger.incomplete() == [decided]
@@ -205,12 +205,12 @@ def test_a_transaction_that_holds_the_chain_is_waited_for_and_not_for_ever(postg
         with psycopg.connect(postgres_place.address, options=f"-c search_path={postgres_place.schema}") as db:
             db.execute("SELECT * FROM head FOR UPDATE")
             with pytest.raises(LedgerError, match=r"another transaction holds it locked.*try again"):
-                ledger.decide(intent.fingerprint, a_report(), TEA, quarantined=False)
+                ledger.decide(intent.fingerprint, a_report(), TEA)
             other = an_intent({"content": "another"}, key="k2")
             assert ledger.claim(other).state == "claimed"  # claims do not wait
             db.rollback()
         assert ledger.write(intent.fingerprint) == claimed
-        assert ledger.decide(intent.fingerprint, a_report(), TEA, quarantined=False).state == "decided"
+        assert ledger.decide(intent.fingerprint, a_report(), TEA).state == "decided"
 
 
 class HaltingReport(Report):
@@ -235,15 +235,15 @@ def test_a_process_halted_in_a_transaction_does_not_hold_up_the_others(postgres_
     ):
         slow.claim(first)
         quick.claim(second)
-        waiting = pool.submit(slow.decide, first.fingerprint, halting, TEA, quarantined=False)
+        waiting = pool.submit(slow.decide, first.fingerprint, halting, TEA)
         halting.halted.wait()
         try:
-            assert quick.decide(second.fingerprint, a_report(), second.value, quarantined=False).state == "decided"
+            assert quick.decide(second.fingerprint, a_report(), second.value).state == "decided"
         finally:
             halting.go_on.set()
         with pytest.raises(LedgerError, match=r"halted for too long|no connection"):
             waiting.result()
-        assert slow.decide(first.fingerprint, a_report("again"), TEA, quarantined=False).state == "decided"
+        assert slow.decide(first.fingerprint, a_report("again"), TEA).state == "decided"
         assert kinds(quick) == ["report", "report"]
         assert quick.verify(quick.head()).ok
 
@@ -326,7 +326,7 @@ def claim(ledger: Ledger) -> object:
 
 
 def decide(ledger: Ledger) -> object:
-    return ledger.decide(an_intent().fingerprint, a_report(), TEA, quarantined=False)
+    return ledger.decide(an_intent().fingerprint, a_report(), TEA)
 
 
 def report(ledger: Ledger) -> object:
@@ -355,7 +355,7 @@ def test_a_connection_lost_within_a_transaction_loses_and_doubles_nothing(
     with closing(postgres_place.open()) as ledger:
         for one in (intent, held):
             ledger.claim(one)
-        ledger.decide(held.fingerprint, HELD, None, quarantined=True)
+        ledger.decide(held.fingerprint, HELD, None)
         before = (len(kinds(ledger)), len(ledger.incomplete()))
     with closing(over(network, postgres_place)) as ledger:
         network.cut_at(words, answer_only=answer_only)

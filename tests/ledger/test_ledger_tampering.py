@@ -197,7 +197,7 @@ def test_who_is_in_quarantine_is_as_the_report_says(place: Place, action: str, q
     with closing(place.open()) as ledger:
         ledger.claim(intent)
         held = a_report(status="contradicted", action=action)
-        ledger.decide(intent.fingerprint, held, None, quarantined=quarantined)
+        ledger.decide(intent.fingerprint, held, None)
         assert ledger.verify().ok
     place.attack(f"UPDATE writes SET quarantined = {0 if quarantined else 1}")
     assert found(place) == (1, "write_disagrees")
@@ -235,8 +235,12 @@ def test_a_decided_write_without_a_report(place: Place, head: LedgerHead) -> Non
         digest=digest(json.loads(planted)),
     )
     assert found(place) == (1, "write_disagrees")
-    with closing(place.open()) as ledger, pytest.raises(LedgerError, match="no entry reports on it"):
-        ledger.incomplete()
+    with closing(place.open()) as ledger:
+        ((name, problem),) = ledger.unsound()
+        assert name == "f" and "no entry reports on it" in problem
+        assert ledger.incomplete() == []
+        with pytest.raises(LedgerError, match="no entry reports on it"):
+            ledger.write("f")
 
 
 def test_a_write_that_is_gone(place: Place, head: LedgerHead) -> None:

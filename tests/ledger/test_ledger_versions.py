@@ -27,7 +27,7 @@ def pending(value: dict[str, Any], *, key: str = "k1", occurrence: int = 0) -> W
 
 def decide(ledger: Ledger, intent: WriteIntent, report_id: str = "report-1") -> None:
     ledger.claim(intent)
-    ledger.decide(intent.fingerprint, a_report(report_id), intent.value, quarantined=False)
+    ledger.decide(intent.fingerprint, a_report(report_id), intent.value)
 
 
 def store(ledger: Ledger, intent: WriteIntent, report_id: str = "report-1") -> None:
@@ -47,7 +47,7 @@ def test_the_conversation_of_a_pending_write_is_kept_until_the_decision(ledger: 
     intent = pending(GREEN)
     assert ledger.claim(intent).intent == intent
     assert [record.intent for record in ledger.incomplete()] == [intent]
-    decided = ledger.decide(intent.fingerprint, HELD, None, quarantined=True)
+    decided = ledger.decide(intent.fingerprint, HELD, None)
     assert decided.intent.conversation is None
     assert ledger.write(intent.fingerprint) == decided
     assert ledger.claim(intent) == decided
@@ -74,7 +74,7 @@ def test_a_key_has_the_value_decided_last(ledger: Ledger) -> None:
     assert latest(ledger) == BLACK
     held = an_intent(MINT)
     ledger.claim(held)
-    ledger.decide(held.fingerprint, HELD, None, quarantined=True)
+    ledger.decide(held.fingerprint, HELD, None)
     assert latest(ledger) == BLACK
     ledger.record_delete(SPACE, "k1", thread=None, task=None)
     assert latest(ledger) is None and latest(ledger, key="k2") == MINT
@@ -108,7 +108,7 @@ def test_a_delete_after_the_claim_counts_and_one_before_does_not(ledger: Ledger)
 def test_a_restored_write_counts_from_its_restoration(ledger: Ledger) -> None:
     green = pending(GREEN)
     ledger.claim(green)
-    ledger.decide(green.fingerprint, HELD, None, quarantined=True)
+    ledger.decide(green.fingerprint, HELD, None)
     store(ledger, an_intent(BLACK))
     ledger.record_delete(SPACE, "k1", thread=None, task=None)
     assert latest(ledger) is None
@@ -183,5 +183,5 @@ def test_every_value_made_for_a_key_and_every_delete_is_a_change(ledger: Ledger)
     assert before == (2, 2)
     decide(ledger, pending(BLACK))
     ledger.overtake(pending(BLACK).fingerprint)
-    ledger.decide(pending(GREEN).fingerprint, HELD, None, quarantined=True)
+    ledger.decide(pending(GREEN).fingerprint, HELD, None)
     assert (ledger.changes(SPACE, "k1", GREEN), ledger.changes(SPACE, "k1", BLACK)) == before

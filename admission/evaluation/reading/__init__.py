@@ -1,0 +1,1 @@
+"""Retrieval routes compared at equal recall, and what corrupted metadata does to them."""

@@ -1,0 +1,5 @@
+"""A raw store in a module that functions import while they run."""
+
+from langgraph.store.memory import InMemoryStore
+
+raw_elsewhere = InMemoryStore()
