@@ -118,10 +118,12 @@ class LedgerSettings(Section):
 # Fields that say of a memory how it is kept, not what it says. Their names alone never make a value a label.
 METADATA_FIELDS = (
     *("id", "ids", "uuid", "key", "hash", "checksum", "version", "schema", "kind", "type", "format", "encoding"),
-    *("category", "categories", "tag", "tags", "label", "labels", "topic", "topics", "language", "lang", "source"),
+    *("category", "categories", "tag", "tags", "label", "labels", "topic", "topics", "keywords", "memory_type"),
+    *("language", "lang", "source", "source_id", "document_id", "doc_id", "chunk_id", "page", "archived", "pinned"),
     *("user_id", "agent_id", "app_id", "run_id", "session_id", "thread_id", "conversation_id", "actor_id", "role"),
     *("message_id", "message_ids", "turn_id", "turn_ids", "memory_id", "parent_id", "namespace"),
-    *("created_at", "updated_at", "modified_at", "last_accessed", "accessed_at", "expires_at", "timestamp", "ttl"),
+    *("created_at", "updated_at", "modified_at", "saved_at", "stored_at", "last_updated", "last_modified"),
+    *("last_accessed", "accessed_at", "expires_at", "timestamp", "ttl"),
     *("confidence", "score", "importance", "priority", "relevance", "weight", "access_count", "embedding", "model"),
     *("embedding_model", "vector", "index", "position", "rank", "seq", "number", "n"),
 )

@@ -5,7 +5,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from graph_nodes.directives import DirectiveState, create_directive_node
 from graph_nodes.erasing import Erased
+from graph_nodes.eviction import Evicted, aevict, evict
 from graph_nodes.nodes import create_admission_node
 from graph_nodes.outcome import ReadProblem, collect_read_problems, collect_reports
 from graph_nodes.principals import asking_for, reading_as
@@ -26,7 +28,9 @@ if TYPE_CHECKING:
 __all__ = [
     "AdmissionState",
     "AdmissionStore",
+    "DirectiveState",
     "Erased",
+    "Evicted",
     "Finding",
     "PendingWrite",
     "ReadProblem",
@@ -35,6 +39,7 @@ __all__ = [
     "RecallState",
     "UnguardedError",
     "WatchedTool",
+    "aevict",
     "arecord_answer",
     "asking_for",
     "collect_read_problems",
@@ -42,8 +47,10 @@ __all__ = [
     "collect_reports",
     "conversation",
     "create_admission_node",
+    "create_directive_node",
     "create_recall_node",
     "create_recall_tool",
+    "evict",
     "find_unguarded_stores",
     "reading_as",
     "recalled_message",

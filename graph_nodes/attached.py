@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from admission.ledger import WriteIntent
 from admission.metadata import Lifecycle, RecordMetadata
+from admission.reading.stored_requests import stored_requests
 from admission.reading_settings import ReadingSettings
 from admission.records import Namespace, Report
 from graph_nodes.principals import provenance_at_hand
@@ -31,7 +32,8 @@ def options_at_hand(settings: ReadingSettings | None, namespace: Namespace, thre
 
 
 def metadata_for(intent: WriteIntent, report: Report) -> RecordMetadata | None:
-    """The metadata of a decided write: what it carries, and that it is current since its newest evidence was said.
+    """The metadata of a decided write: what it carries, that it is current since its newest evidence was said, and
+    whether it is nothing but a request to forget.
 
     None for a write that carries none (the read gate was off), or none that can be read: unresolved, not made up.
     """
@@ -43,7 +45,10 @@ def metadata_for(intent: WriteIntent, report: Report) -> RecordMetadata | None:
     except ValidationError:
         return None
     since = newest_evidence(report) or known.created_at
-    return known.model_copy(update={"lifecycle": Lifecycle(state="current", valid_from=since)})
+    attached: dict[str, object] = {"lifecycle": Lifecycle(state="current", valid_from=since)}
+    if stored_requests(report.memory):
+        attached["forget"] = True
+    return known.model_copy(update=attached)
 
 
 def newest_evidence(report: Report) -> str | None:

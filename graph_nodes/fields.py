@@ -13,10 +13,12 @@ Keys = tuple[str | int, ...]
 
 # Names that say nothing of what is under them: a text stands there for itself. Any other name is judged with its value.
 _SAY_NOTHING = word_set(
-    "body comment context description details document entry fact facts item items line lines memories message note"
-    " notes observation observations page_content paragraph profile properties reasoning remark sentence statement"
-    " statements summary text texts thoughts title value values attributes metadata extra"
+    "body comment context description details document entry fact facts item items line lines memories memory message"
+    " messages note notes observation observations pagecontent paragraph profile properties reasoning remark sentence"
+    " statement statements summary text texts thoughts title triple triples value values attributes metadata extra"
 )
+# A value with texts under these names says one thing in three parts, as langmem's Triple does.
+_TRIPLE = ("subject", "predicate", "object")
 # With one of these several words in a row are no label: they say that something is, was, has, or is to be so.
 _CLAIMING = word_set(
     "am is are was were be been being isn't aren't wasn't weren't has have had hasn't haven't hadn't do does did"
@@ -34,8 +36,9 @@ _HASH = re.compile(r"(?=.*\d)[0-9a-fA-F]{8,}")
 
 
 class Leaf(NamedTuple):
-    """A text, number or flag in a value, or a name that says something itself. `name`: what the names above say of it;
-    `own`: the nearest name above, as it is, and `field` the first; `keys`: the way to it, None for a name."""
+    """A text, number or flag in a value, a triple, or a name that says something itself. `name`: what the names above
+    say of it; `own`: the nearest name above, as it is, and `field` the first; `keys`: the way to it, None for a name
+    or a triple."""
 
     text: str
     name: str
@@ -49,7 +52,7 @@ class Leaf(NamedTuple):
 
     def is_under(self, names: Set[str]) -> bool:
         """Is it a value, and every name above it one of these?"""
-        return self.keys is not None and all(key.casefold() in names for key in self.keys if isinstance(key, str))
+        return self.keys is not None and all(_plain(key) in names for key in self.keys if isinstance(key, str))
 
     def lines(self) -> str:
         """What is judged: each line with what its names say of it."""
@@ -75,10 +78,10 @@ def read_fields(value: dict[str, Any], settings: WriteSettings, *, leave_out: It
     words that the text does not have (keywords, to be found by), all words among them are judged.
     """
     kept = {name: part for name, part in value.items() if name not in set(leave_out)}
-    silent = _SAY_NOTHING | {name.casefold() for name in settings.text_fields}
-    metadata = {name.casefold() for name in (*settings.metadata_fields, *settings.citation_fields)}
+    silent = _SAY_NOTHING | {_plain(name) for name in settings.text_fields}
+    metadata = {_plain(name) for name in (*settings.metadata_fields, *settings.citation_fields)}
     leaves = list(_leaves(kept, silent))
-    listed = [leaf.own.casefold() in metadata and leaf.is_under(metadata | silent) for leaf in leaves]
+    listed = [_plain(leaf.own) in metadata and leaf.is_under(metadata | silent) for leaf in leaves]
     said = terms("\n".join(leaf.lines() for leaf, is_listed in zip(leaves, listed, strict=True) if not is_listed))
     labels = _labels([leaf for leaf, is_listed in zip(leaves, listed, strict=True) if is_listed], set(said))
     judged = [leaf for leaf in leaves if leaf.keys not in labels]
@@ -131,8 +134,11 @@ def _words(token: str) -> list[str]:
 def _leaves(part: Any, silent: frozenset[str], keys: Keys = (), name: str = "", own: str = "") -> Iterator[Leaf]:
     field = str(keys[0]) if keys else ""
     if isinstance(part, dict):
-        for key, inner in ((str(key), inner) for key, inner in part.items()):
-            said = "" if key.casefold() in silent else _humanised(key)
+        triple = _triple(part)
+        if triple:
+            yield Leaf(triple, name, own, field, None)
+        for key, inner in ((str(key), inner) for key, inner in part.items() if not (triple and key in _TRIPLE)):
+            said = "" if _plain(key) in silent else _humanised(key)
             if _is_sentence(key, said) and not _is_number_or_flag(inner):
                 yield Leaf(said, "", key, field or key, None)
                 said = ""
@@ -143,6 +149,19 @@ def _leaves(part: Any, silent: frozenset[str], keys: Keys = (), name: str = "", 
     elif part is not None and (not isinstance(part, str) or part.strip()):
         # A number has its meaning from its name, whatever the name is.
         yield Leaf(str(part), name or ("" if isinstance(part, str) else own), own, field, keys)
+
+
+def _triple(part: dict[Any, Any]) -> str:
+    """What a triple of texts says, in one line; "" for any other value."""
+    said = [part.get(name) for name in _TRIPLE]
+    if not all(isinstance(text, str) and text.strip() for text in said):
+        return ""
+    return " ".join(_humanised(str(text)) for text in said)
+
+
+def _plain(name: str) -> str:
+    """A name as it is compared: `createdAt` and `created_at` are one, and a look-alike letter makes another."""
+    return name.casefold().replace("_", "").replace("-", "")
 
 
 def _humanised(name: str) -> str:

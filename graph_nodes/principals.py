@@ -12,6 +12,7 @@ from typing import Any
 from admission.errors import BoundaryError
 from admission.metadata import Provenance
 from admission.reading.context import Intent, QueryContext
+from admission.reading.rules import owner_of
 from admission.reading_settings import ReadingSettings, placeholder
 from admission.records import Namespace
 from graph_nodes.scope import question_at_hand, running_config
@@ -51,17 +52,23 @@ def asking_for(intent: Intent | None) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Principal:
-    """Who reads, as far as the deployment vouches for it, and the namespace that bounds what may be read."""
+    """Who reads, as far as the deployment vouches for it, and the namespace that bounds what may be read. `owner`: the
+    template that says which part of a namespace names the owner of its records."""
 
     context: QueryContext
     namespace: Namespace
     sub_namespaces: bool
+    owner: tuple[str, ...] | None
 
     def owns(self, namespace: Namespace) -> bool:
         """Is this the boundary's namespace, or one beneath it that is the principal's too? Label by label: "ana" is no
         prefix of "anastasia"."""
         depth = len(self.namespace)
         return namespace == self.namespace or (self.sub_namespaces and namespace[:depth] == self.namespace)
+
+    def is_owner_of(self, namespace: Namespace) -> bool:
+        """Are the records there the principal's own, by the settings' `owner`? What may be read need not be."""
+        return self.context.principal is not None and owner_of(namespace, self.owner) == self.context.principal
 
     def asking(self, query: str) -> QueryContext:
         """The context of one question; without words of its own it is the one of the whole scope."""
@@ -85,7 +92,7 @@ def principal_at_hand(settings: ReadingSettings) -> Principal:
         )
     namespace = context.namespace or ()
     _check_labels(namespace)
-    return Principal(context, namespace, settings.sub_namespaces)
+    return Principal(context, namespace, settings.sub_namespaces, settings.owner_template)
 
 
 def _context_of_run(settings: ReadingSettings) -> QueryContext:

@@ -21,7 +21,7 @@ _FORGET_VECTORS = "DELETE FROM store_vectors WHERE prefix = ? AND key = ?"
 # Rewrites the file without what it keeps of deleted rows, then the write-ahead log, which has the old pages, where
 # there is one. Says whether it could not, for a connection is reading.
 _REWRITE: tuple[Statement, ...] = (("VACUUM", ()), ("PRAGMA wal_checkpoint(TRUNCATE)", ()))
-_BUSY = "sqlite: somebody is reading, so the write-ahead log keeps old pages; erase again when that has ended"
+BUSY = "sqlite: somebody is reading, so the write-ahead log keeps old pages; erase again when that has ended"
 _POSTGRES_KEEPS = "postgres: write-ahead log, replicas and backups keep what they have for as long as they are kept"
 _PIPELINE = "postgres: a connection in pipeline mode cannot run VACUUM; autovacuum clears the deleted rows in its time"
 _UNKNOWN = "{}: what it keeps of deleted memories could not be reached"
@@ -78,7 +78,7 @@ def _sqlite_statements(store: Any, places: Sequence[Place]) -> list[Statement]:
 
 
 def _sqlite_left(checkpoint: Any) -> tuple[str, ...]:
-    return (_BUSY,) if checkpoint is not None and checkpoint[0] else ()
+    return (BUSY,) if checkpoint is not None and checkpoint[0] else ()
 
 
 def _postgres_statements(store: Any) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import cast
@@ -25,6 +26,7 @@ from admission.metadata import RecordMetadata
 from admission.reading.context import QueryContext
 from admission.reading.gate import ReadGate
 from admission.records import Namespace
+from graph_nodes.forgetting import ItemT, as_request
 from graph_nodes.principals import Principal, principal_at_hand
 from graph_nodes.read_check import ReadCheck
 from graph_nodes.read_trace import read_event
@@ -78,7 +80,7 @@ class GatedReads:
             validate_op_namespace(op)
             _check_boundary(op, who)
         listings = {place: _inside(op, who) for place, op in ops.items() if isinstance(op, ListNamespacesOp)}
-        gets = {place: _Get(op, who) for place, op in ops.items() if isinstance(op, GetOp)}
+        gets = {place: _Get(op, who, self._refreshes) for place, op in ops.items() if isinstance(op, GetOp)}
         searches = {place: _Search(op, who, self._refreshes) for place, op in ops.items() if isinstance(op, SearchOp)}
         reads: dict[int, _Read] = {**gets, **searches}
         facts = _Facts(self._gate)
@@ -113,6 +115,9 @@ class GatedReads:
         """To collectors and into the ledger's trace; and what was exposed lives on, where reading has that effect."""
         for read in reads:
             announce_readings(read.readings)
+            if read.readings and not any(reading.exposed for reading in read.readings):
+                codes = Counter(code for reading in read.readings for code in reading.codes)
+                logger.info("a read shows none of %d memories: %s", len(read.readings), dict(codes))
             if self._settings.trace and read.context.question_id is not None:
                 asked = read.context.model_copy(update={"intent": self._gate.intent(read.context)})
                 body = read_event(asked, read.readings, log_text=self._log_text)
@@ -147,6 +152,11 @@ class _Facts:
             lifecycle=metadata.lifecycle if metadata is not None else None,
         )
 
+    def shown(self, item: ItemT) -> ItemT:
+        """An exposed memory as the reader gets it: a request to forget does not say what it asks to forget."""
+        metadata = self.metadata.get((item.namespace, item.key))
+        return as_request(item) if metadata is not None and metadata.forget else item
+
 
 class _Read:
     """One read under way: what it asks the store next, what it makes of the answers, and its own result."""
@@ -173,9 +183,10 @@ class _Read:
 
 
 class _Get(_Read):
-    def __init__(self, op: GetOp, who: Principal) -> None:
+    def __init__(self, op: GetOp, who: Principal, refreshes: bool) -> None:
         super().__init__(who.context)
         self._op = op
+        self._refreshes = refreshes and op.refresh_ttl
         self._found: Item | None = None
 
     @property
@@ -183,14 +194,17 @@ class _Get(_Read):
         return self._found
 
     def next_op(self) -> Op:
-        return self._op
+        return self._op._replace(refresh_ttl=False) if self._refreshes else self._op
 
     def take(self, items: Sequence[Item], facts: _Facts, dropped: int) -> None:
         self.done = True
         for item in items:
             if (item.namespace, item.key) not in facts.hidden:
                 self.readings = [facts.reading(item, self.context, "get", 1)]
-                self._found = item if self.readings[0].exposed else None
+                self._found = facts.shown(item) if self.readings[0].exposed else None
+
+    def refreshing(self) -> Sequence[Op]:
+        return [self._op] if self._refreshes and self._found is not None else ()
 
 
 class _Search(_Read):
@@ -233,7 +247,7 @@ class _Search(_Read):
                 skipped += 1
                 continue
             if reading.exposed:
-                self._chosen.append(cast(SearchItem, item))
+                self._chosen.append(facts.shown(cast(SearchItem, item)))
             if skipped == self._op.offset:
                 self.readings.append(reading)
         fetched = len(items) + dropped

@@ -9,10 +9,11 @@ from functools import partial
 
 from langgraph.store.base import PutOp
 
+from admission.errors import LedgerError
 from admission.ledger import Deletion, Ledger, WriteRecord
 from admission.records import Namespace
 from graph_nodes.deciding import Deciding, Write
-from graph_nodes.steps import Blocking, Inner, Steps
+from graph_nodes.steps import Blocking, Inner, Purge, Steps
 
 logger = logging.getLogger(__name__)
 
@@ -77,9 +78,12 @@ class Settling:
             yield Blocking(partial(self._ledger.overtake, fingerprint))
             return False
         given = yield from self._agreed(place, None)
-        end = self._ledger.complete if given == fingerprint else self._ledger.overtake
-        yield Blocking(partial(end, fingerprint))
-        return given == fingerprint
+        if given == fingerprint:
+            yield from self.complete([record])
+            return True
+        yield from self._without_the_erased(record)
+        yield Blocking(partial(self._ledger.overtake, fingerprint))
+        return False
 
     def remove(self, deletions: Sequence[Deletion], given: Mapping[Place, str]) -> Steps[None]:
         """Bring deletions to their end. `given`: what the store was told already of some of their keys, by name: the
@@ -88,6 +92,24 @@ class Settling:
             place = (deletion.namespace, deletion.key)
             yield from self._agreed(place, given.get(place))
         yield Blocking(partial(self._ledger.removed, deletions))
+
+    def complete(self, records: Sequence[WriteRecord]) -> Steps[None]:
+        """These writes are in the store. One that was erased since its decision is taken out again, and that is a
+        `LedgerError`: a writer may be slower with its put than an erasure with its delete."""
+        try:
+            for record in records:
+                yield Blocking(partial(self._ledger.complete, record.intent.fingerprint))
+        except LedgerError:
+            for record in records:
+                yield from self._without_the_erased(record)
+            raise
+
+    def _without_the_erased(self, record: WriteRecord) -> Steps[None]:
+        known: WriteRecord | None = yield Blocking(partial(self._ledger.write, record.intent.fingerprint))
+        if known is None:
+            place = (record.intent.namespace, record.intent.key)
+            given = yield from self._agreed(place, record.intent.fingerprint)
+            yield Purge([place] if given == NOTHING else [])
 
     def _agreed(self, place: Place, given: str | None) -> Steps[str]:
         """Give the store what its key is to have, until ledger and store agree; the name of that. None: nothing yet."""

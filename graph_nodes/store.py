@@ -113,7 +113,7 @@ class AdmissionStore(BaseStore):
         self._queue = (
             Background(self._settle, self._protocol.ready, writes.queue) if writes.mode == "background" else None
         )
-        self._erasing = Erasing(self.ledger, self.gate.settings.cache)
+        self._erasing = Erasing(self.ledger, self.gate.settings.cache, store=name)
         self._recovering = threading.Lock()
         self._recovered = False
 
@@ -178,15 +178,20 @@ class AdmissionStore(BaseStore):
         """From now on no question may use what this memory says; its text stays, and `reinstate` takes it back.
 
         `directive_key`: the memory in this namespace that is the request to forget; it stays usable. For trusted code:
-        the boundary of reads is not asked. Raises `LedgerError` for a key without a memory that passed the gate.
+        the boundary of reads is not asked. What is pending is waited for, so that it does not bring back what is to be
+        forgotten. Raises `LedgerError` for a key without a memory that passed the gate, or where writes are pending
+        still after a flush.
         """
+        check_flushed(self.flush())
         forget(self.ledger, namespace, key, by=by, why=why, directive_key=directive_key)
 
     async def aforget(
         self, namespace: tuple[str, ...], key: str, *, by: str, why: str, directive_key: str | None = None
     ) -> None:
         """Async twin of `forget`."""
-        await asyncio.to_thread(self.forget, namespace, key, by=by, why=why, directive_key=directive_key)
+        check_flushed(await self.aflush())
+        about = partial(forget, self.ledger, namespace, key, by=by, why=why, directive_key=directive_key)
+        await asyncio.to_thread(about)
 
     def erase(self, namespace: tuple[str, ...], key: str, *, by: str, why: str) -> Erased:
         """Erase a memory for good: from ledger, store, what the store's file keeps of deleted rows, and cached answers.
@@ -380,9 +385,9 @@ def _own_item(part: T) -> T:
 
 
 def _refreshes_on_read(inner: BaseStore) -> bool:
-    """Does the store prolong the life of what a read returns?"""
-    config = inner.ttl_config
-    return config is not None and bool(config.get("refresh_on_read", True))
+    """May the store prolong the life of what a read returns? Of one without a configuration nothing ever expires; one
+    that is not to do it by itself may be asked to."""
+    return inner.ttl_config is not None
 
 
 def _indexes_whole_value(inner: BaseStore) -> bool:

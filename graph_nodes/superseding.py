@@ -72,11 +72,14 @@ class Superseding:
         new = New(key=intent.key, text=memory_text(intent.value, self._settings), report=report)
         if not can_supersede(new.text, the_user(history)):
             return []  # before anything is looked up: most memories say more than one thing
-        found = replacements(new, self._known(new, history), history)
+        given = metadata_for(intent, report)
+        writer = given.provenance.written_by if given is not None else None
+        found = replacements(new, self._known(new, writer, history), history)
         return [replaced.key for replaced in found if self._holds(replaced, history)]
 
-    def _known(self, new: New, history: History) -> list[Known]:
-        """The memories of the namespace whose text conflicts with the new one's, and that are current."""
+    def _known(self, new: New, writer: str | None, history: History) -> list[Known]:
+        """The memories of the namespace whose text conflicts with the new one's, and that are current. Not those of
+        somebody else, where both writers are known: nobody ends what another has stored."""
         namespace = new.report.namespace
         listed = self._ledger.standing(namespace, limit=_NEWEST)
         texts = [(s.key, memory_text(s.value, self._settings)) for s in listed if s.key != new.key]
@@ -86,8 +89,10 @@ class Superseding:
         metadata = self._ledger.metadata([(namespace, key) for key in keys])
         known: list[Known] = []
         for key in keys:
-            latest, lifecycle = self._ledger.latest(namespace, key), metadata.get((namespace, key), _NOTHING).lifecycle
-            if latest is None or latest.stored_value is None or latest.report is None or lifecycle.state in _ENDED:
+            latest, about = self._ledger.latest(namespace, key), metadata.get((namespace, key), _NOTHING)
+            if latest is None or latest.stored_value is None or latest.report is None:
+                continue
+            if about.lifecycle.state in _ENDED or _differ(about.provenance.written_by, writer):
                 continue
             text = memory_text(latest.stored_value, self._settings)
             known.append(Known(key=key, text=text, report=latest.report))
@@ -127,6 +132,11 @@ class Superseding:
 
 
 _NOTHING = RecordMetadata()
+
+
+def _differ(one: str | None, other: str | None) -> bool:
+    """Are both known, and not the same?"""
+    return one is not None and other is not None and one != other
 
 
 def supersedes(record: WriteRecord) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import copy_context
 from functools import partial
 from typing import cast
@@ -17,6 +17,7 @@ from admission.records import Namespace, Report, digest
 from admission.settings import WriteSettings
 from graph_nodes.attached import options_at_hand
 from graph_nodes.background import Background
+from graph_nodes.causes import deletion_cause
 from graph_nodes.deciding import Deciding, OnReport, Write
 from graph_nodes.recovery import Recovering
 from graph_nodes.scope import Scopes, WriteScope
@@ -95,7 +96,7 @@ class WriteProtocol:
             puts = [places for places in puts if places]
         results = yield from _results(len(ops), passing)
         if unfinished:
-            yield Blocking(partial(self._complete, unfinished))
+            yield from self._settling.complete(unfinished)
         if deletions:
             yield from self._settling.remove(deletions, _given(passing, names))
         return results
@@ -175,7 +176,12 @@ class WriteProtocol:
         for op in deletes:
             deletions.append(
                 self._ledger.record_delete(
-                    op.namespace, op.key, thread=scope.thread, task=scope.task, store=self._store
+                    op.namespace,
+                    op.key,
+                    thread=scope.thread,
+                    task=scope.task,
+                    store=self._store,
+                    cause=deletion_cause(),
                 )
             )
             self._scopes.deleted(scope, op.namespace, op.key)
@@ -204,10 +210,6 @@ class WriteProtocol:
             thread=scope.thread,
             task=scope.task,
         )
-
-    def _complete(self, records: Iterable[WriteRecord]) -> None:
-        for record in records:
-            self._ledger.complete(record.intent.fingerprint)
 
 
 def _by_key(ops: Sequence[Op]) -> list[list[int]]:

@@ -54,8 +54,11 @@ def _run(settings: Settings) -> list[Report]:
     gate = AdmissionGate(settings)
     warn_of_missing(gate)
     ledger = open_ledger(settings.ledger.url, key=settings.ledger.key)
+    said = "an agent talks, and the gate judges what it writes; the first run unpacks the embedded models"
     try:
-        return converse(shipped_conversation(), AdmissionStore(InMemoryStore(), gate=gate, ledger=ledger))
+        # A spinner on a terminal, nothing elsewhere.
+        with console(stderr=True).status(said):
+            return converse(shipped_conversation(), AdmissionStore(InMemoryStore(), gate=gate, ledger=ledger))
     finally:
         ledger.close()
 

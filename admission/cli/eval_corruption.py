@@ -16,7 +16,9 @@ def eval_corruption(
     folder: Annotated[
         Path, typer.Argument(metavar="FOLDER", help="RHELM's files, or memories.jsonl and questions.jsonl.")
     ],
-    out: Annotated[Path, typer.Option(help="Write report.html, report.json and the plot into this folder.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Also write report.html, report.json and the plot into this folder.")
+    ] = None,
     k: Annotated[int, typer.Option("--k", min=1, help="How many places a ranking has.")] = 20,
     ranker: Annotated[str, typer.Option(help="bm25, dense or fusion.")] = "dense",
     config: Config = None,
@@ -33,8 +35,9 @@ def eval_corruption(
     names = chosen_rankers(ranker)
     if len(names) > 1:
         raise InputError("--ranker", f"{ranker} is more than one", "name one")
-    check_folder(out)
-    check_plots()
+    if out is not None:
+        check_folder(out)
+        check_plots()
     run = ReadingRun(folder, names, config)
     with measuring() as progress:
         questions = run.questions(progress)
@@ -42,7 +45,8 @@ def eval_corruption(
         found = corrupt(questions, run.settings, names[0], k=k, advance=partial(advancing, progress, task))
     configuration = (*run.configuration(), ("k", str(k)), ("draws a rate", str(found.draws)))
     figures = {**found.model_dump(mode="json"), "configuration": dict(configuration)}
-    write_evaluation(out, corruption_page(found, configuration), figures)
+    if out is not None:
+        write_evaluation(out, corruption_page(found, configuration), figures)
     if as_json:
         print_json(figures)
     else:

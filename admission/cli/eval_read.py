@@ -16,7 +16,9 @@ def eval_read(
     folder: Annotated[
         Path, typer.Argument(metavar="FOLDER", help="RHELM's files, or memories.jsonl and questions.jsonl.")
     ],
-    out: Annotated[Path, typer.Option(help="Write report.html, report.json and the plots into this folder.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Also write report.html, report.json and the plots into this folder.")
+    ] = None,
     k: Annotated[str, typer.Option("--k", metavar="K,...", help="Budgets: how many places a ranking has.")] = "20,100",
     rankers: Annotated[str, typer.Option(metavar="R,...", help="bm25, dense, fusion.")] = "bm25,dense,fusion",
     tau: Annotated[float, typer.Option(help="The recall at which risks are compared, above 0 and at most 1.")] = 0.8,
@@ -35,8 +37,9 @@ def eval_read(
     if not 0 < tau <= 1:
         raise InputError("--tau", f"{tau} is no recall to reach", "give a number above 0 and at most 1")
     names = chosen_rankers(rankers)
-    check_folder(out)
-    check_plots()
+    if out is not None:
+        check_folder(out)
+        check_plots()
     run = ReadingRun(folder, names, config)
     with measuring() as progress:
         questions = run.questions(progress)
@@ -44,7 +47,8 @@ def eval_read(
         found = compare(questions, names, budgets=budgets, tau=tau, advance=partial(advancing, progress, task))
     configuration = (*run.configuration(), ("budgets", ", ".join(map(str, budgets))), ("tau", str(tau)))
     figures = {**found.model_dump(mode="json"), "configuration": dict(configuration)}
-    write_evaluation(out, comparison_page(found, budgets, configuration), figures)
+    if out is not None:
+        write_evaluation(out, comparison_page(found, budgets, configuration), figures)
     if as_json:
         print_json(figures)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,13 +14,17 @@ from admission.reports.safe import one_line
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from admission.ledger import Entry
     from admission.reading.axes import Admissibility
     from admission.reading.ledger_trace import LedgerTrace
     from admission.reading.trace import Located, QuestionTrace
 
 
 def trace(
-    question_id: Annotated[str, typer.Argument(metavar="QUESTION_ID", help="The id the question was asked under.")],
+    question_id: Annotated[
+        str | None,
+        typer.Argument(metavar="QUESTION_ID", help="The id the question was asked under; without it, all are listed."),
+    ] = None,
     required: Annotated[
         list[str] | None,
         typer.Option(metavar="KEY", help="A memory its answer needs: its key, or namespace/.../key. May be repeated."),
@@ -31,6 +36,9 @@ def trace(
     """Show which memories a question found, which of them it was shown, and which its answer told."""
     from admission.reading.ledger_trace import trace_of
 
+    if question_id is None:
+        _list(ledger, config, as_json)
+        return
     with existing_ledger(ledger, config) as opened:
         found = trace_of(opened, question_id, required or ())
     if as_json:
@@ -41,6 +49,23 @@ def trace(
     out.print(_memories(found.trace))
     if found.located:
         out.print(_located(found.located))
+
+
+def _list(ledger: str | None, config: Path | None, as_json: bool) -> None:
+    """The questions that have a trace, in the order in which they were first asked."""
+    first: dict[str, Entry] = {}
+    with existing_ledger(ledger, config) as opened:
+        for entry in opened.entries():
+            if entry.kind == "read" and entry.key is not None:
+                first.setdefault(entry.key, entry)
+    if as_json:
+        asked = [{"id": id, "namespace": entry.namespace, "time": entry.time} for id, entry in first.items()]
+        print_json({"questions": asked})
+        return
+    table = _table("question", "namespace", "first asked")
+    for id, entry in first.items():
+        table.add_row(one_line(id), one_line("/".join(entry.namespace)), entry.time)
+    console().print(table)
 
 
 def _json(found: LedgerTrace) -> dict[str, object]:

@@ -35,6 +35,8 @@ MARK = "[erased]"
 # A text as short as "tea" is a word of many others, which say something else: it is found only where it stands alone.
 _SHORT = 8
 _ENDS = string.punctuation + string.whitespace + "…“”‘’«»。！？、"
+# Characters that nobody sees (of Unicode's category Cf): soft hyphens, joiners, marks of direction.
+_UNSEEN = re.compile("[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 _OUR_WORDS = frozenset(
     word
     for kind in (Role, Origin, ViewName, ObligationType, Label, Status, Action, ResolvedBy, Outcome, Check)
@@ -183,4 +185,4 @@ def _left(entry: Entry, texts: Texts, body: dict[str, Any]) -> Entry:
 
 
 def _plain(text: str) -> str:
-    return normalise(text).casefold().strip(_ENDS)
+    return normalise(text if text.isascii() else _UNSEEN.sub("", text)).casefold().strip(_ENDS)

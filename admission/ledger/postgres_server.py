@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
@@ -196,9 +196,13 @@ class AdvisoryLocks:
             self.close()
 
     def close(self) -> None:
-        if self._db is not None:
-            self._db.close()
-            self._db = None
+        if self._db is None:
+            return
+        with suppress(psycopg.Error):  # where the connection is lost, so are the locks
+            # A server learns that a connection was closed a moment later; others need not wait for that.
+            self._db.execute("SELECT pg_advisory_unlock_all()")
+        self._db.close()
+        self._db = None
 
     def _asked(self, function: str, name: str) -> bool:
         if self._db is None:

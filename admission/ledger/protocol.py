@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
 from pydantic import Field
@@ -60,8 +60,8 @@ class WriteRecord(Record):
 
 
 class Deletion(Record):
-    """A delete on its way to the store: the `seq` of its `deleted` entry, and the name of the store (None: nobody but
-    the caller can carry it out)."""
+    """A delete on its way to the store: the `seq` of its `deleted` (or `erased`) entry, and the name of the store
+    (None: nobody but the caller can carry it out)."""
 
     seq: int
     namespace: Namespace
@@ -103,7 +103,8 @@ class Entry(Record):
     ISO 8601. `value_digest` (`records.digest`) is of the value
     the entry is about: to be stored or held back (`report`), restored, or stored; it ties values, which are kept
     beside the chain, to it. `body`: the report (`report`), {by, why} (`restored`), {verdict, by, why, successor}
-    (`review`: `rejected`, or `superseded` by the write with fingerprint `successor`), {thread, task} (`deleted`),
+    (`review`: `rejected`, or `superseded` by the write with fingerprint `successor`), {thread, task}, its cause beside
+    them (`deleted`),
     {metadata, by, why} (`metadata`; by and why None where it came with the write), an event of a trace, whose
     question's id is the `key` (`read`), {by, why, keys, writes, entries, texts} (`erased`: what was left of which
     entries, see `erasing`), {} (`stored`, `overtaken`). `salt`: random, in a chain without a key, so that a hash
@@ -235,10 +236,18 @@ class Ledger(Protocol):
         digest and configuration digest."""
 
     def record_delete(
-        self, namespace: Namespace, key: str, *, thread: str | None, task: str | None, store: str | None = None
+        self,
+        namespace: Namespace,
+        key: str,
+        *,
+        thread: str | None,
+        task: str | None,
+        store: str | None = None,
+        cause: Mapping[str, Any] | None = None,
     ) -> Deletion:
         """Append that a stored memory is deleted. Where its `store` is named, the deletion is open until `removed`: a
-        start after a crash finishes it."""
+        start after a crash finishes it. `cause`: what else the entry is to say, as JSON (an eviction: reason, policy,
+        budget)."""
 
     def removed(self, deletions: Sequence[Deletion]) -> None:
         """The store has carried out these deletions. A no-op for one that is not open."""
@@ -278,11 +287,19 @@ class Ledger(Protocol):
         report, and append to the chain that it replaces the first, by whom and why. Returns how it stands; so does a
         repeat. An error for a write that is not waiting."""
 
-    def erase(self, namespace: Namespace, key: str, *, by: str, why: str) -> Erasure:
+    def erase(self, namespace: Namespace, key: str, *, by: str, why: str, store: str | None = None) -> Erasure:
         """Erase the memory at this key for good: every write of the key, and whatever else in this namespace has its
         text. What is left is a chain that verifies, with a tombstone in the place of each content, and an `erased`
         entry that says by whom and why. Nothing where there is nothing to erase. The memory store has to be told, too:
-        after this call, for the `keys` it returns; `erasures` has them for whoever finishes that."""
+        after this call, for the `keys` it returns; `erasures` has them for whoever finishes that. Where the `store` is
+        named, the erasure is open (`erasing`) until `removed`. An error after the erasure says what its database keeps
+        still: `purge` clears it."""
+
+    def purge(self) -> None:
+        """Clear what the database keeps of what was erased. An error where somebody is reading an older state."""
+
+    def erasing(self) -> list[Deletion]:
+        """The erasures that a store has not finished yet, oldest first, a key each."""
 
     def erasures(self) -> list[Erasure]:
         """What was erased, oldest first, without keys that said themselves what was erased."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from admission.errors import LedgerError
 from admission.ledger import statements
+from admission.ledger.fingerprint import plain_value
 from admission.ledger.protocol import Deletion, Entry
 from admission.ledger.statements import Database
 from admission.observability import ledger_call
@@ -32,9 +33,16 @@ class SqlDeletions(ABC):
 
     @ledger_call
     def record_delete(
-        self, namespace: Namespace, key: str, *, thread: str | None, task: str | None, store: str | None = None
+        self,
+        namespace: Namespace,
+        key: str,
+        *,
+        thread: str | None,
+        task: str | None,
+        store: str | None = None,
+        cause: Mapping[str, Any] | None = None,
     ) -> Deletion:
-        body = {"thread": thread, "task": task}
+        body = {**plain_value(dict(cause or {})), "thread": thread, "task": task}
 
         def commit(db: Database) -> Deletion:
             self._check_owner(db, namespace, key, store)
@@ -54,7 +62,13 @@ class SqlDeletions(ABC):
             self._write(commit, appends=False)
 
     def deletions(self) -> list[Deletion]:
-        rows = self._read(lambda db: db.execute(statements.OPEN_DELETIONS).fetchall())
+        return self._open("deleted")
+
+    def erasing(self) -> list[Deletion]:
+        return self._open("erased")
+
+    def _open(self, kind: str) -> list[Deletion]:
+        rows = self._read(lambda db: db.execute(statements.OPEN_DELETIONS, (kind,)).fetchall())
         return [Deletion(**{**row, "namespace": json.loads(row["namespace"])}) for row in rows]
 
     def _check_owner(self, db: Database, namespace: Namespace, key: str, store: str | None) -> None:

@@ -19,7 +19,7 @@ from admission.ledger.protocol import Entry, Erasure, WriteRecord
 from admission.ledger.rows import Row, entry_of, sealed
 from admission.ledger.statements import Database
 from admission.observability import ledger_call
-from admission.records import Namespace, canonical_json
+from admission.records import Namespace, canonical_json, digest
 
 T = TypeVar("T")
 
@@ -62,6 +62,9 @@ class SqlErasure(ABC):
     def _entries(self, where: str, parameters: tuple[object, ...]) -> Iterator[Entry]: ...
 
     @abstractmethod
+    def _check_owner(self, db: Database, namespace: Namespace, key: str, store: str | None) -> None: ...
+
+    @abstractmethod
     def _unguarded(self, db: Database) -> AbstractContextManager[None]:
         """Within a transaction: entries may be changed by it until the block ends, and by nobody else."""
 
@@ -70,12 +73,15 @@ class SqlErasure(ABC):
         """Rewrite the database without what it keeps of rows that were overwritten or deleted."""
 
     @ledger_call
-    def erase(self, namespace: Namespace, key: str, *, by: str, why: str) -> Erasure:
+    def erase(self, namespace: Namespace, key: str, *, by: str, why: str, store: str | None = None) -> Erasure:
         check_named(by, why, "erases the memory")
-        erasure, known = self._write(lambda db: self._erase(db, namespace, key, by, why))
+        erasure, known = self._write(lambda db: self._erase(db, namespace, key, by, why, store))
         if known:
             self._purge()
         return erasure
+
+    def purge(self) -> None:
+        self._purge()
 
     def erasures(self) -> list[Erasure]:
         return [
@@ -84,8 +90,11 @@ class SqlErasure(ABC):
             if entry.key is not None
         ]
 
-    def _erase(self, db: Database, namespace: Namespace, key: str, by: str, why: str) -> tuple[Erasure, bool]:
+    def _erase(
+        self, db: Database, namespace: Namespace, key: str, by: str, why: str, store: str | None
+    ) -> tuple[Erasure, bool]:
         """And whether this key was ever erased, now or before."""
+        self._check_owner(db, namespace, key, store)
         own = [row for row in _writes(db, namespace) if row["key"] == key]
         if not own:
             return self._erased_before(db, namespace, key)
@@ -107,7 +116,9 @@ class SqlErasure(ABC):
             self._append_to_chain(db, kind="deleted", namespace=namespace, key=_shown(one, plan), body=nobody)
         said = {"by": by, "why": why, "keys": [one for one in gone if _shown(one, plan) is not None]}
         for one in (*(other for other in plan.doomed if other != key), key):
-            self._account(db, namespace, one, plan, said)
+            seq = self._account(db, namespace, one, plan, said)
+            if store is not None and _shown(one, plan) is not None:
+                db.execute(statements.OPEN_DELETION, (seq, store))
         count = sum(len(left) for left in plan.left.values())
         return Erasure(namespace=namespace, key=key, entries=count, keys=tuple(dict.fromkeys((key, *gone)))), True
 
@@ -131,8 +142,8 @@ class SqlErasure(ABC):
         latest = self._latest(db, namespace, key, pending=False)
         return latest is not None and latest.intent.fingerprint in doomed
 
-    def _account(self, db: Database, namespace: Namespace, key: str, plan: _Plan, said: dict[str, Any]) -> None:
-        """The `erased` entry of this key."""
+    def _account(self, db: Database, namespace: Namespace, key: str, plan: _Plan, said: dict[str, Any]) -> int:
+        """The `erased` entry of this key; its `seq`."""
         body = {
             **said,
             "writes": len(plan.doomed[key]),
@@ -143,7 +154,7 @@ class SqlErasure(ABC):
             # Without a key, whoever guesses the text could try: nothing of it stays.
             "texts": [self._chain.text_digest(text) for text in plan.texts.texts] if self._chain.keyed else None,
         }
-        self._append_to_chain(db, kind="erased", namespace=namespace, key=_shown(key, plan), body=body)
+        return self._append_to_chain(db, kind="erased", namespace=namespace, key=_shown(key, plan), body=body).seq
 
 
 def _plan(db: Database, namespace: Namespace, key: str, own: list[Row]) -> _Plan:
@@ -156,13 +167,15 @@ def _plan(db: Database, namespace: Namespace, key: str, own: list[Row]) -> _Plan
             doomed.setdefault(row["key"], []).append(row["fingerprint"])
             reports[row["fingerprint"]] = _report(db, row["fingerprint"])
     names = [fingerprint for fingerprints in doomed.values() for fingerprint in fingerprints]
+    # A trace has a digest of the question and of the answer, which may be the text itself.
+    names.extend(digest(text) for text in texts.texts)
     return _Plan(texts.with_names(names), reports, doomed)
 
 
 def _find_entries(db: Database, namespace: Namespace, key: str, plan: _Plan) -> None:
     """Which entries of the namespace are about an erased write, or say the same, and what is left of each."""
     keys = {fingerprint: one for one, doomed in plan.doomed.items() for fingerprint in doomed}
-    for entry in _entries(db, namespace):
+    for entry in (*_entries(db, namespace), *_reads_from_above(db, namespace)):
         if entry.fingerprint in keys:
             of = plan.reports[entry.fingerprint]
             plan.left[keys[entry.fingerprint]].append(tombstone(entry, plan.texts, of))
@@ -201,6 +214,13 @@ def _writes(db: Database, namespace: Namespace) -> Iterator[Row]:
 def _entries(db: Database, namespace: Namespace) -> Iterator[Entry]:
     select = "SELECT * FROM entries WHERE namespace = ? AND seq > ? ORDER BY seq"
     return map(entry_of, _paged(db, select, namespace, "seq"))
+
+
+def _reads_from_above(db: Database, namespace: Namespace) -> Iterator[Entry]:
+    """The traces of questions asked from a namespace that this one is beneath: they may have found its memories."""
+    select = "SELECT * FROM entries WHERE kind = 'read' AND namespace = ? AND seq > ? ORDER BY seq"
+    for depth in range(len(namespace)):
+        yield from map(entry_of, _paged(db, select, namespace[:depth], "seq"))
 
 
 def _paged(db: Database, select: str, namespace: Namespace, column: str) -> Iterator[Row]:

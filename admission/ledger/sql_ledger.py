@@ -45,7 +45,7 @@ _CANDIDATES = 5
 _UNFINISHED = "w.state <> 'done'"
 
 
-class SqlLedger(SqlReviews, SqlVersions, SqlMetadata, SqlReads, SqlErasure, SqlDeletions):
+class SqlLedger(SqlReviews, SqlVersions, SqlMetadata, SqlReads, SqlDeletions, SqlErasure):
     """A `Ledger` over an SQL database. `name` tells people which one. A kind of database adds how transactions are made
     on it; what happens inside them is the same for all and stands here."""
 

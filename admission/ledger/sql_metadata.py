@@ -21,6 +21,9 @@ from admission.records import Namespace, canonical_json
 
 T = TypeVar("T")
 
+# Databases take only so many parameters in one query: SQLite by default 32,766, Postgres 65,535.
+_KEYS = 15_000
+
 
 class SqlMetadata(ABC):
     """The part of `SqlLedger` for metadata: entries of kind `metadata`, of which the newest of a write counts."""
@@ -43,9 +46,9 @@ class SqlMetadata(ABC):
         if not keys:
             return {}
         places = {(canonical_json(namespace), key): (namespace, key) for namespace, key in keys}
-        select = statements.METADATA.format(places=", ".join(["(?, ?)"] * len(places)))
-        parameters = [part for place in places for part in place]
-        rows: list[Row] = self._read(lambda db: db.execute(select, parameters).fetchall())
+        asked = list(places)
+        pages = [asked[start : start + _KEYS] for start in range(0, len(asked), _KEYS)]
+        rows: list[Row] = self._read(lambda db: [row for page in pages for row in _rows(db, page)])
         return {places[row["namespace"], row["key"]]: _metadata_of(row) for row in rows}
 
     def metadata_of(self, fingerprint: str) -> RecordMetadata | None:
@@ -64,6 +67,13 @@ class SqlMetadata(ABC):
             self._append(db, record, "metadata", None, metadata_body(metadata, by, why))
 
         self._write(commit)
+
+
+def _rows(db: Database, places: Sequence[tuple[str, str]]) -> list[Row]:
+    """Of up to `_KEYS` keys, in one query."""
+    select = statements.METADATA.format(places=", ".join(["(?, ?)"] * len(places)))
+    rows: list[Row] = db.execute(select, [part for place in places for part in place]).fetchall()
+    return rows
 
 
 def metadata_body(metadata: RecordMetadata, by: str | None = None, why: str | None = None) -> dict[str, Any]:

@@ -54,7 +54,7 @@ WAITING = (
 REVIEW = "SELECT body FROM entries WHERE kind = 'review' AND fingerprint = ? ORDER BY seq DESC LIMIT 1"
 OPEN_DELETIONS = (
     "SELECT d.seq, d.store, e.namespace, e.key FROM deletions d JOIN entries e ON e.seq = d.seq"
-    " WHERE e.kind = 'deleted' AND e.key IS NOT NULL ORDER BY d.seq"
+    " WHERE e.kind = ? AND e.key IS NOT NULL ORDER BY d.seq"
 )
 OPEN_DELETION = "INSERT INTO deletions (seq, store) VALUES (?, ?)"
 END_DELETION = "DELETE FROM deletions WHERE seq = ?"

@@ -25,7 +25,8 @@ FRAGMENT = 4
 """A word of so many letters and digits that begins or ends a forgotten identifier gives it away in part."""
 NEAR = 2
 """An identifier so many words before a name stands with it."""
-_MARK = "[forgotten]"
+MARK = "[forgotten]"
+"""Stands where a forgotten value stood."""
 _HYPHENED = re.compile(r"\w+(?:-\w+)+")
 _KEPT = re.compile(r"\b(?:keep|keeping|leave|left|current|active|use|using|instead)\b", re.I)
 
@@ -87,7 +88,7 @@ def redacted(text: str, values: Sequence[str]) -> str:
         # The pattern was made for the text with hyphens as spaces, which has the same length.
         spans = [match.span() for match in _pattern(value).finditer(_spelling(shown))]
         for start, end in reversed(spans):
-            shown = shown[:start] + _MARK + shown[end:]
+            shown = shown[:start] + MARK + shown[end:]
     return shown
 
 

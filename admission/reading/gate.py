@@ -18,6 +18,10 @@ from admission.records import Namespace
 
 logger = logging.getLogger(__name__)
 
+_REMEDY = (
+    "set policy_default to 'allow' where namespace and lifecycle are to decide alone, or declare purposes or rules"
+)
+
 UNKNOWN = AxisReading(value=None, reason="metadata_missing: nothing is known of this memory but its text")
 OWN = AxisReading(value=True, reason="own_namespace")
 BELOW = AxisReading(value=True, reason="own_namespace: below the principal's")
@@ -44,6 +48,8 @@ class ReadGate:
         self.settings = settings
         self._policy = PolicyAxis(settings, policies, relations)
         classifier = intent_of if intents is None and settings.intent == "rules" else intents
+        if not policies and _shows_nothing(settings):
+            logger.warning("[reading] says of no memory what it may be used for: none is shown; %s", _REMEDY)
         # One question is held against many memories; it is read once.
         self._classified = None if classifier is None else lru_cache(maxsize=256)(classifier)
 
@@ -86,3 +92,9 @@ class ReadGate:
         if self.settings.sub_namespaces and namespace[: len(own)] == own:
             return BELOW
         return AxisReading(value=False, reason=f"other_namespace: {'/'.join(namespace)} is not {'/'.join(own)}")
+
+
+def _shows_nothing(settings: ReadingSettings) -> bool:
+    """Does nothing in the settings say of any memory what it may be used for, and is what is open not shown?"""
+    stated = settings.policy or any(rule.purpose_allow is not None for rule in settings.records)
+    return not stated and settings.policy_default == "unresolved" and not settings.expose_unresolved

@@ -109,7 +109,7 @@ def _denials(about: Sequence[_About], metadata: RecordMetadata, context: QueryCo
 
 
 _UNSTATED: dict[bool | None, str] = {
-    None: "policy_missing: neither purposes nor rules say anything of it",
+    None: "policy_missing: neither purposes nor rules say anything of it, and policy_default leaves it open",
     True: "allowed_by_default: neither purposes nor rules say anything of it",
     False: "denied_by_default: neither purposes nor rules say anything of it",
 }

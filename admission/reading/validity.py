@@ -13,13 +13,14 @@ Standing = Literal["holds", "not_yet", "over"]
 def moment(text: str, *, ends: bool = False) -> datetime | None:
     """The moment an ISO 8601 text means, in UTC where it has no offset; None if it cannot be read.
 
-    A date alone is the beginning of its day or, where something `ends` with it, the beginning of the next.
+    A date alone is the beginning of its day or, where something `ends` with it, the beginning of the next; the last day
+    there is, 9999-12-31, which many take for "without end", ends with its last moment.
     """
     try:
         when = datetime.fromisoformat(text)
         if ends and _is_date(text):
-            when += timedelta(days=1)
-    except (ValueError, OverflowError):
+            when = when + timedelta(days=1) if when.date() < date.max else datetime.max
+    except ValueError:
         return None
     return when.replace(tzinfo=UTC) if when.tzinfo is None else when
 

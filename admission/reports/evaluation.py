@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from admission.records import Record
 from admission.reports.jsonl import to_json
-from admission.reports.safe import printable
-
-if TYPE_CHECKING:
-    from jinja2 import Template
+from admission.reports.pages import template
 
 PAGE = "report.html"
 FIGURES = "report.json"
@@ -64,29 +59,10 @@ def write_evaluation(folder: Path, page: EvaluationPage, figures: Mapping[str, o
 
 def evaluation_html(page: EvaluationPage) -> str:
     """The page as text: no script, nothing loaded from anywhere, every text escaped. Same page, same text."""
-    return _template().render(page=page)
+    return template("evaluation.html.j2").render(page=page)
 
 
 def _replace(target: Path, content: bytes) -> None:
     partial = target.with_name(target.name + ".partial")
     partial.write_bytes(content)
     partial.replace(target)
-
-
-def _shown(value: object) -> object:
-    return printable(value) if type(value) is str else value
-
-
-@cache
-def _template() -> Template:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("admission.reports"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_shown,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("evaluation.html.j2")

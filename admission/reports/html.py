@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from admission.records import STATUSES, Report
 from admission.reports.marks import Marked, marked_passages, told_by
-from admission.reports.safe import printable
+from admission.reports.pages import template
 from admission.reports.sentences import explanation, finding_sentence, seen
 from admission.reports.summary import summarise
 from admission.reports.text import proportion_cells, record_rows
 
 if TYPE_CHECKING:
-    from jinja2 import Template
-
     from admission.reports.summary import Proportion
 
 
@@ -48,7 +45,7 @@ def page(reports: Iterable[Report], *, title: str, metrics: dict[str, Proportion
     """The page of a run as text: a table by status, then every memory in full. Same reports, same page."""
     shown = list(reports)
     summary = summarise(shown)
-    return _template().render(
+    return template("run.html.j2").render(
         title=title,
         statuses=STATUSES,
         summary=summary,
@@ -70,23 +67,3 @@ def _card(number: int, report: Report) -> _Card:
         unmarked=[p for p in passages if not p.marks],
         record=list(record_rows(report)),
     )
-
-
-def _shown(value: object) -> object:
-    """Every text the template prints passes here before it is escaped: what steers rather than shows is spelled out."""
-    return printable(value) if type(value) is str else value
-
-
-@cache
-def _template() -> Template:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("admission.reports"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_shown,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("run.html.j2")

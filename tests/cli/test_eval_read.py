@@ -46,6 +46,15 @@ def test_the_figures_are_one_object_on_stdout_and_the_same_in_the_folder(folder:
     assert all(str(tmp_path) not in text for text in (stdout, (out / "report.html").read_text()))
 
 
+@pytest.mark.parametrize("command", [("read", "--rankers"), ("corruption", "--ranker")])
+def test_without_a_folder_to_write_to_the_figures_are_only_printed(
+    folder: Path, tmp_path: Path, command: tuple[str, str]
+) -> None:
+    code, stdout, _ = run(command[0], folder, "--k", "3", command[1], "bm25", "--json")
+    assert code == 0 and json.loads(stdout)["configuration"]
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+
 def test_the_page_holds_its_plots_and_loads_nothing(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     code, stdout, stderr = run("read", folder, "--out", out, "--k", "3", "--rankers", "bm25")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from recorded_writes import EXPECTED, Run, conversation, write_file
+
+from admission.ledger import open_ledger
 
 LEDGER = ("--ledger", "sqlite:///l.db")
 
@@ -152,6 +155,19 @@ def test_reading_a_ledger_that_is_not_there_does_not_begin_one(run: Run, tmp_pat
     result = run(*command, *LEDGER)
     assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
     assert not (tmp_path / "l.db").exists()
+
+
+def test_trace_without_a_question_lists_those_that_have_one(run: Run, tmp_path: Path) -> None:
+    with closing(open_ledger(f"sqlite:///{tmp_path / 'l.db'}")) as ledger:
+        for question in ("t/q2", "t/q1", "t/q2"):
+            ledger.record_read(question, {"event": "read"}, namespace=("memories", "ana"))
+    shown = run("trace", *LEDGER)
+    assert shown.exit_code == 0 and shown.stdout.index("t/q2") < shown.stdout.index("t/q1")
+    questions = json.loads(run("trace", "--json", *LEDGER).stdout)["questions"]
+    assert [(one["id"], one["namespace"]) for one in questions] == [
+        ("t/q2", ["memories", "ana"]),
+        ("t/q1", ["memories", "ana"]),
+    ]
 
 
 def test_the_ledger_of_the_settings_is_the_default(run: Run, recorded: Path, tmp_path: Path) -> None:

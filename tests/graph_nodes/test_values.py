@@ -35,6 +35,13 @@ def labels(value: dict[str, Any]) -> list[str]:
         ({"profile": {"home_city": {"name": "Lisbon"}}, "citations": ["m1"]}, "home city name: Lisbon"),
         ({"citations": "not ids"}, "citations: not ids"),
         ({"content": {"dislikes": "green tea"}}, "dislikes: green tea"),
+        (
+            {"kind": "Triple", "content": {"subject": "Ana", "predicate": "works_as", "object": "nurse"}},
+            "Ana works as nurse",
+        ),
+        ({"subject": "Ana", "predicate": "likes", "object": "tea", "context": TEA}, f"Ana likes tea\n{TEA}"),
+        ({"subject": "Ana", "object": "tea"}, "subject: Ana\nobject: tea"),
+        ({"messages": [{"role": "user", "content": TEA}], "pageContent": "Hot."}, f"{TEA}\nHot."),
         ({"dislikes": "coffee\ngreen tea"}, "dislikes: coffee\ndislikes: green tea"),
         ({"content": None}, ""),
         ({}, ""),
@@ -76,6 +83,8 @@ def test_whatever_says_something_beside_the_text_is_judged_with_it(beside: dict[
         {"created_at": "2024-01-01", "modified_at": "2024-01-02", "encoding": "utf-8", "version": 2},
         {"embedding": [0.1, 0.2], "embedding_model": "text-embedding-3-small"},
         {"metadata": {"topic": "tea", "score": 3}, "Category": "food"},
+        {"createdAt": "2026-11-30T10:00:00Z", "userId": "ana", "Memory-Type": "semantic", "last_updated": 1796040000},
+        {"keywords": ["tea", "green tea", "drink"], "archived": False, "metadata": {"source": "chat", "page": 1}},
     ],
 )
 def test_labels_are_not_judged_and_are_named(beside: dict[str, Any]) -> None:
@@ -97,6 +106,10 @@ def test_labels_are_not_judged_and_are_named(beside: dict[str, Any]) -> None:
         {"c\u0430tegory": "food"},
         {"category": {"Ana has cancer": None}},
         {"dislikes": {"category": "tea"}},
+        {"dislikes": {"createdAt": "tea"}},
+        {"category": {"subject": "ana", "predicate": "is", "object": "ill"}},
+        {"keywords": WORDS},
+        {"savedAt": "Ana has cancer"},
         {"user_id": "ana-likes-coffee-more-than-tea"},
         {"hash": "0" * 200},
         {"tags": WORDS},
@@ -172,7 +185,16 @@ def test_an_edit_takes_the_place_of_the_text(value: dict[str, Any], edited: dict
     assert edited_value(value, "new", SETTINGS) == edited
 
 
-@pytest.mark.parametrize("value", [{"content": [TEA, TEA]}, {"a": "x", "b": "y"}, {"content": {CLAIM: None}}, {}])
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"content": [TEA, TEA]},
+        {"a": "x", "b": "y"},
+        {"content": {CLAIM: None}},
+        {"content": {"subject": "Ana", "predicate": "likes", "object": "tea"}},
+        {},
+    ],
+)
 def test_a_text_in_several_places_cannot_be_edited(value: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="no single text"):
         edited_value(value, "new", SETTINGS)

@@ -252,6 +252,28 @@ def test_a_repeat_names_no_key_that_was_written_again_since(ledger: Ledger) -> N
     assert ledger.erase(SPACE, "k1", **BY).keys == ("k1",)
 
 
+def test_an_erasure_for_a_store_is_open_until_that_is_through_with_it(ledger: Ledger) -> None:
+    remember(ledger, f"{SECRET} And she likes trains.", "k2")
+    remember(ledger, SECRET, "k1")
+    ledger.erase(SPACE, "k1", **BY, store="mine")
+    assert {(one.key, one.store) for one in ledger.erasing()} == {("k1", "mine"), ("k2", "mine")}
+    assert ledger.deletions() == []
+    ledger.purge()
+    ledger.removed(ledger.erasing())
+    assert ledger.erasing() == [] and verified(ledger)
+
+
+def test_traces_of_questions_from_above_the_namespace_lose_the_text_too(ledger: Ledger) -> None:
+    remember(ledger, SECRET, "k1")
+    for place in (SPACE[:1], (), SPACE):
+        ledger.record_read("q1", {"text": SECRET, "question": digest(SECRET)}, namespace=place)
+    ledger.record_read("q2", {"text": SECRET}, namespace=("elsewhere",))
+    ledger.erase(SPACE, "k1", **BY)
+    assert [entry.body for entry in ledger.reads("q1")] == [{"text": "[erased]", "question": "[erased]"}] * 3
+    assert ledger.reads("q2")[0].body == {"text": SECRET}
+    assert verified(ledger)
+
+
 def test_a_key_the_ledger_never_knew_is_nothing_to_erase(ledger: Ledger) -> None:
     remember(ledger, OTHER, "k1")
     head = ledger.head()

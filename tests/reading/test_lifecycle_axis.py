@@ -51,6 +51,7 @@ def test_a_request_to_forget_that_was_taken_back_is_past_like_anything_else() ->
         ("2026-06-01T14:00:00+02:00", None, True),  # the same moment elsewhere
         ("2026-06-01T12:30:00", None, False),
         ("2026-07-01", "2026-08-01", False),
+        (None, "9999-12-31", True),  # the last day there is: no end
     ],
 )
 def test_a_current_memory_outside_of_its_validity_counts_as_stale(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -10,10 +9,10 @@ from admission.errors import InputError
 from admission.evaluation.reading.comparison import Comparison, RouteFigures
 from admission.evaluation.reading.corruption import BASELINES, ChannelFigures, CorruptionCurves
 from admission.evaluation.reading.routes import NO_RANKER
+from admission.reports.figures import empty_figure, png
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 # Okabe and Ito's colours, told apart by colour-blind readers; the marks differ too.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#7f7f7f")
@@ -41,7 +40,7 @@ def check_plots() -> None:
 def risk_against_recall(found: Comparison, k: int) -> bytes:
     """A panel a ranker: each route's risk interval, a vertical bar, at its recall. The post-filters are one line."""
     rankers = _rankers(found)
-    figure = _figure(max(7.6, 4.9 * len(rankers)), 6.2)
+    figure = empty_figure(max(7.6, 4.9 * len(rankers)), 6.2)
     panels = figure.subplots(1, len(rankers), squeeze=False, sharey=True)[0]
     names = list(dict.fromkeys(f.route for f in found.figures))
     single = [name for name in names if not name.startswith(_POST_FILTER)]
@@ -58,14 +57,14 @@ def risk_against_recall(found: Comparison, k: int) -> bytes:
     panels[0].set(ylabel=f"risk interval where recall {found.tau:g} is reached", ylim=(-0.04 * top, 1.12 * top))
     known = {label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
     figure.legend(known.values(), known.keys(), loc="outside lower center", ncols=4, fontsize=9, frameon=False)
-    return _png(figure)
+    return png(figure)
 
 
 def loss_by_route(found: Comparison, budgets: Sequence[int]) -> bytes:
     """Constrained loss of every route with every ranker, a panel a budget, with 95 % intervals."""
     rankers = _rankers(found)
     routes = list(dict.fromkeys(f.route for f in found.figures))
-    figure = _figure(6.0 * len(budgets) + 1.2, 0.46 * len(routes) + 1.9)
+    figure = empty_figure(6.0 * len(budgets) + 1.2, 0.46 * len(routes) + 1.9)
     panels = figure.subplots(1, len(budgets), squeeze=False, sharey=True)[0]
     for axes, k in zip(panels, budgets, strict=True):
         for series, ranker in enumerate(rankers):
@@ -90,13 +89,13 @@ def loss_by_route(found: Comparison, budgets: Sequence[int]) -> bytes:
     panels[0].invert_yaxis()
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=9, frameon=False)
-    return _png(figure)
+    return png(figure)
 
 
 def corruption_plot(found: CorruptionCurves) -> bytes:
     """Loss over corruption rate, a panel an axis, a line a channel; the baselines are grey lines."""
     kinds = list(dict.fromkeys(channel.channel.split()[0] for channel in found.channels))
-    figure = _figure(4.9 * len(kinds), 5.2)
+    figure = empty_figure(4.9 * len(kinds), 5.2)
     panels = figure.subplots(1, len(kinds), squeeze=False, sharey=True)[0]
     for axes, kind in zip(panels, kinds, strict=True):
         shown = [channel for channel in found.channels if channel.channel.startswith(kind)]
@@ -110,7 +109,7 @@ def corruption_plot(found: CorruptionCurves) -> bytes:
         axes.grid(color="0.92")
         axes.legend(fontsize=8.5, loc="best", framealpha=0.9)
     panels[0].set_ylabel(f"recall-constrained loss, K = {found.k}")
-    return _png(figure)
+    return png(figure)
 
 
 _BASELINE = {"clean": "gate, clean metadata", "namespace": "namespace, no gate", "global": "global"}
@@ -165,18 +164,3 @@ def _cell(found: Comparison, route: str, ranker: str, k: int) -> RouteFigures | 
         except KeyError:
             continue
     return None
-
-
-def _figure(width: float, height: float) -> Figure:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
-
-
-def _png(figure: Figure) -> bytes:
-    made = io.BytesIO()
-    figure.savefig(made, format="png", dpi=110, metadata={"Software": None})
-    return made.getvalue()
