@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from admission.records import Passage, Turn
 from admission.replies import asks
@@ -47,6 +48,30 @@ _CONCEDES = re.compile(
 )
 
 
+class _Moves(NamedTuple):
+    """What a turn does to what was said before it. `of_oneself`: is a denial the speaker's own to make?"""
+
+    jokes: bool
+    withdraws: bool
+    denies: bool
+    of_oneself: bool
+    concedes: bool
+
+
+@lru_cache(maxsize=8192)
+def _moves(text: str) -> _Moves:
+    """A turn is looked at for every passage near it and every obligation, so it is read once."""
+    plain = normalise(text)
+    denial = _DENIES.match(plain)
+    return _Moves(
+        jokes=_JOKED.search(plain) is not None,
+        withdraws=_WITHDRAWN.search(plain) is not None,
+        denies=denial is not None,
+        of_oneself=denial is not None and _OF_ONESELF.match(denial["rest"]) is not None,
+        concedes=_CONCEDES.search(plain) is not None,
+    )
+
+
 def taken_back(passage: Passage, obligation: str, history: History) -> bool:
     """Did whoever said this take it back, or does another say the opposite and the two left it at that?
 
@@ -60,9 +85,9 @@ def taken_back(passage: Passage, obligation: str, history: History) -> bool:
     turn = history.turn(passage.turn_id)
     later = history.turns_after(turn.id, _NEAR)
     own = [following for following in later if _same_speaker(following, turn)]
-    if own and _JOKED.search(normalise(own[0].text)) is not None:
+    if own and _moves(own[0].text).jokes:
         return True
-    if any(_WITHDRAWN.search(normalise(t.text)) is not None and _share(obligation, t.text) for t in own):
+    if any(_moves(t.text).withdraws and _share(obligation, t.text) for t in own):
         return True
     if turn.role != "user":
         return False
@@ -72,9 +97,7 @@ def taken_back(passage: Passage, obligation: str, history: History) -> bool:
     before = history.turn_before(turn.id)
     if before is None or not _denies(turn, before):
         return False
-    denial = _DENIES.match(normalise(turn.text))
-    speaks_for_itself = denial is not None and _OF_ONESELF.match(denial["rest"]) is not None
-    return not speaks_for_itself and not _gives_way(before, later)
+    return not _moves(turn.text).of_oneself and not _gives_way(before, later)
 
 
 def _denies(reply: Turn, turn: Turn) -> bool:
@@ -83,7 +106,7 @@ def _denies(reply: Turn, turn: Turn) -> bool:
         (reply.role, turn.role) == ("user", "user")
         and not _same_speaker(reply, turn)
         and not asks(turn.text)
-        and _DENIES.match(normalise(reply.text)) is not None
+        and _moves(reply.text).denies
         and _share(turn.text, reply.text)
     )
 
@@ -91,7 +114,7 @@ def _denies(reply: Turn, turn: Turn) -> bool:
 def _gives_way(turn: Turn, later: Sequence[Turn]) -> bool:
     """Does the speaker of `turn` concede in their next turn of `later`?"""
     answer = next((following for following in later[:_ANSWERED] if _same_speaker(following, turn)), None)
-    return answer is not None and _CONCEDES.search(normalise(answer.text)) is not None
+    return answer is not None and _moves(answer.text).concedes
 
 
 def _same_speaker(one: Turn, other: Turn) -> bool:
