@@ -90,21 +90,24 @@ def without(asked: Question, turn_ids: Collection[str], history: History) -> Que
 
 
 def replaced(asked: Question, turn_ids: Collection[str], history: History) -> Question:
-    """`asked` on unrelated passages alone, one for each passage of these turns.
-
-    A replacement is of no turn shown, counts as evidence by itself, shares no content word with the obligation, is of
-    the same role and speaker and about as long; of such passages the farthest from what it replaces is taken, the
-    earlier of two. Where the history has none, it is small talk (`NEUTRAL`) in the same speaker's mouth.
-    """
+    """`asked` on unrelated passages alone, one (`replacement`) for each passage of these turns."""
     taken = {passage.turn_id for passage in asked.passages}
     chosen: list[Passage] = []
     for number, passage in enumerate(p for p in asked.passages if p.turn_id in turn_ids):
-        instead = _unrelated(passage, asked.obligation.text, taken, history) or _neutral(
-            passage, asked.obligation.text, number
-        )
+        instead = replacement(passage, asked.obligation.text, taken, number, history)
         taken.add(instead.turn_id)
         chosen.append(instead)
     return asked.model_copy(update={"passages": tuple(sorted(chosen, key=lambda p: (p.position, p.start)))})
+
+
+def replacement(passage: Passage, statement: str, taken: Collection[str], number: int, history: History) -> Passage:
+    """An unrelated passage in the place of this one, the `number`th that is replaced.
+
+    It is of none of the turns `taken`, counts as evidence by itself, shares no content word with the statement, is of
+    the same role and speaker and about as long; of such passages the farthest from what it replaces is taken,
+    the earlier of two. Where the history has none, it is small talk (`NEUTRAL`) in the same speaker's mouth.
+    """
+    return _unrelated(passage, statement, taken, history) or _neutral(passage, statement, number)
 
 
 def _unrelated(passage: Passage, statement: str, taken: Collection[str], history: History) -> Passage | None:

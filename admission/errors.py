@@ -27,7 +27,8 @@ class InputError(AdmissionError):
 
 
 class BoundaryError(InputError):
-    """A read that nobody vouches for: its run names no principal, or it reaches outside the principal's namespace."""
+    """A read or write that nobody vouches for: its run names no principal, or it reaches outside of what is the
+    principal's."""
 
 
 class SettingsError(AdmissionError):

@@ -33,10 +33,21 @@ class Lifecycle(Record):
     valid_to: str | None = None
 
 
+class Permission(Record):
+    """What a directive says of one principal's use of a memory: `allow` or `deny`, until a moment (UTC, ISO 8601,
+    exclusive; None: without end). `source`: where it was said (a turn's id)."""
+
+    principal: str
+    effect: Literal["allow", "deny"]
+    until: str | None = None
+    source: str
+
+
 class RecordMetadata(Record):
     """The trusted metadata of one memory. None: missing. An empty tuple is a statement: no tag, no purpose.
 
     `forget`: this memory is itself a request to forget something; it stays usable when what it is about does not.
+    `permissions`: oldest first; of those on one principal the newest that is in force counts.
     """
 
     namespace: Namespace | None = None
@@ -45,4 +56,5 @@ class RecordMetadata(Record):
     purpose_allow: tuple[str, ...] | None = None
     lifecycle: Lifecycle = Lifecycle()
     forget: bool | None = None
+    permissions: tuple[Permission, ...] = ()
     created_at: str | None = None

@@ -79,7 +79,8 @@ class Relation(Window):
 
 
 class ReadRule(Window):
-    """Who may use which records for what (`allow`), or may not (`deny`).
+    """Who may use which records for what (`allow`), or may not (`deny`). `access`: is it about reading records, about
+    writing and deleting them, or about both?
 
     Which records: `namespace` (a shell pattern over the namespace joined with "/") and `tags` (any of the record's).
     Who and what for: `roles` (any), `purposes` (any), `relations` (any, of the principal to what `to` names: the
@@ -88,6 +89,7 @@ class ReadRule(Window):
 
     name: str = Field(min_length=1)
     effect: Literal["allow", "deny"] = "allow"
+    access: tuple[Literal["read", "write"], ...] = Field(default=("read",), min_length=1)
     namespace: str = "*"
     tags: tuple[str, ...] = ()
     roles: tuple[str, ...] = ()
@@ -106,6 +108,8 @@ class ReadRule(Window):
     def _to_needs_relations(self) -> ReadRule:
         if self.to != OWNER and not self.relations:
             raise ValueError("'to' says what `relations` lead to: name some, or leave it out")
+        if self.to == "writer" and "write" in self.access:
+            raise ValueError("what is being written has no writer yet: a rule `to` the writer is for reading alone")
         return self
 
 
@@ -127,6 +131,9 @@ class ReadingSettings(Section):
     `caller` alone, or `rules` where the caller does not. `policy_default`: what holds for records of which neither
     rules nor purposes say anything, or which no rule allows. `expose_unresolved`: is a memory shown of which it is not
     known whether it may be used? `trace`: keep what was retrieved and exposed for each question.
+
+    `writes`: are puts and deletes kept within the principal's namespace too, but for what rules with `access` say?
+    Where a principal is known (`bounded`), always (`strict`: nobody writes who is not known), or never (`open`).
     """
 
     namespace: tuple[str, ...] = ("memories", "{user_id}")
@@ -139,6 +146,7 @@ class ReadingSettings(Section):
     policy_default: Literal["unresolved", "allow", "deny"] = "unresolved"
     expose_unresolved: bool = False
     trace: bool = False
+    writes: Literal["bounded", "strict", "open"] = "bounded"
     policy: tuple[ReadRule, ...] = ()
     relations: tuple[Relation, ...] = ()
     records: tuple[RecordRule, ...] = ()

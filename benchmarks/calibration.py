@@ -32,7 +32,7 @@ from admission.evaluation.reliability import judge_reliability, risk_coverage
 from admission.evaluation.strictness_grid import GridDecision, StrictnessGrid
 from admission.gate import AdmissionGate
 from admission.settings import load_settings
-from benchmarks.admission_rates import _candidates
+from benchmarks.labelled_writes import labelled_writes
 
 BOUNDS = (0.05, 0.10, 0.20)
 CONFIDENCE = 0.9
@@ -59,9 +59,7 @@ def main() -> None:
     parser.add_argument("--decisions", type=Path)
     arguments = parser.parse_args()
     gate = AdmissionGate(load_settings(arguments.config))
-    kinds: dict[str, str] = {}
-    candidates = list(_candidates(arguments.writes, arguments.twins, gate, kinds))
-    labelled = [pair for pair in candidates if kinds[pair[0].id].startswith(("valid", "reference", "twin"))]
+    labelled, kinds = labelled_writes(arguments.writes, arguments.twins, gate.settings)
     log = GridLog(arguments.decisions) if arguments.decisions is not None else None
     decisions = list(_decided(gate, labelled, log))
     names = {name: number for number, name in enumerate(sorted({d.conversation for d in decisions}))}

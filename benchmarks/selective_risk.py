@@ -3,7 +3,7 @@
     python -m benchmarks.selective_risk FOLDER --work DIR [--writes-only] [--json FILE] [--plot FILE]
 
 FOLDER holds writes_dev.jsonl and negatives_dev.jsonl: recorded writes with references, and edited twins in the form
-of benchmarks/admission_rates.py. Every method ranks whole memories on what the gate could show; the gate itself runs
+of `admission eval write`. Every method ranks whole memories on what the gate could show; the gate itself runs
 end to end at every step of strictness, and its score is the largest strictness at which it still admits a write.
 Compared are: unsupported admission at the strictest cut that keeps .85 of the valid writes, AUC, and what is admitted
 at the thresholds in the package. Overlap and cosine have none: theirs are the best on these very writes, in their
@@ -36,7 +36,7 @@ from admission.evaluation.statistics import proportion
 from admission.evaluation.strictness_grid import GridDecision, StrictnessGrid
 from admission.gate import AdmissionGate
 from admission.settings import load_settings
-from benchmarks.admission_rates import _candidates
+from benchmarks.labelled_writes import labelled_writes
 from benchmarks.memory_scores import (
     STEPS,
     Answers,
@@ -70,9 +70,8 @@ def main() -> None:
     options = parser.parse_args()
     answers = Answers(options.work)
     gate = AdmissionGate(load_settings(None))
-    kinds: dict[str, str] = {}
-    found = _candidates(options.folder / "writes_dev.jsonl", options.folder / "negatives_dev.jsonl", gate, kinds)
-    writes = [write for write in found if kinds[write[0].id] != "reference unlabelled"]
+    recorded, edited = options.folder / "writes_dev.jsonl", options.folder / "negatives_dev.jsonl"
+    writes, kinds = labelled_writes(recorded, edited, gate.settings)
     cases = list(recorded_cases(writes, kinds))
     judges = shipped_judges()
     ranked = rankings(cases, judges, answers)

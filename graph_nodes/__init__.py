@@ -5,11 +5,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from graph_nodes.causes import deleting_for
 from graph_nodes.directives import DirectiveState, create_directive_node
 from graph_nodes.erasing import Erased
 from graph_nodes.eviction import Evicted, aevict, evict
 from graph_nodes.nodes import create_admission_node
 from graph_nodes.outcome import ReadProblem, collect_read_problems, collect_reports
+from graph_nodes.permitting import apermit, awithdraw, permit, withdraw
 from graph_nodes.principals import asking_for, reading_as
 from graph_nodes.read_trace import arecord_answer, record_answer
 from graph_nodes.readings import Reading, collect_readings
@@ -40,8 +42,10 @@ __all__ = [
     "UnguardedError",
     "WatchedTool",
     "aevict",
+    "apermit",
     "arecord_answer",
     "asking_for",
+    "awithdraw",
     "collect_read_problems",
     "collect_readings",
     "collect_reports",
@@ -50,12 +54,15 @@ __all__ = [
     "create_directive_node",
     "create_recall_node",
     "create_recall_tool",
+    "deleting_for",
     "evict",
     "find_unguarded_stores",
+    "permit",
     "reading_as",
     "recalled_message",
     "record_answer",
     "require_guarded",
+    "withdraw",
 ]
 
 

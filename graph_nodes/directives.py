@@ -1,4 +1,4 @@
-"""What a user asks to be forgotten reaches the store: a node that reads the newest message and does what is sure."""
+"""What a user says of the use of memories reaches the store: a node reads the newest message and does what is sure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from langchain_core.messages import AnyMessage
 from langchain_core.runnables import Runnable, RunnableLambda
@@ -17,7 +17,7 @@ from typing_extensions import TypedDict
 from admission.eligibility.mentions import said_in
 from admission.eligibility.spans import Recalled, eligible_spans
 from admission.history import History
-from admission.reading.directives import Authority, Directive, authorised, read_directives
+from admission.reading.directives import Authority, Directive, Person, authorised, read_directives
 from admission.reading.meant import meant
 from admission.reading.stored_requests import stored_requests
 from admission.reading.trace import MemoryId
@@ -25,6 +25,7 @@ from admission.records import Namespace, Passage, Record, Turn
 from admission.text import sentences
 from graph_nodes.erasing import check_flushed
 from graph_nodes.held_back import guard_at_hand
+from graph_nodes.permitting import AccessHeard, carry_out
 from graph_nodes.principals import Principal
 from graph_nodes.scope import conversation, question_at_hand, turns_of
 from graph_nodes.steps import Blocking, Inner, Steps, adrive, drive
@@ -66,26 +67,41 @@ class Heard(Record):
 class DirectiveState(TypedDict):
     """What `create_directive_node` reads and writes; extend it, or use its channels in a state of your own.
 
-    `admission_forgotten` has a `Heard` as JSON for each request of the newest message; empty where it has none.
+    `admission_forgotten` has a `Heard` as JSON for each request to forget of the newest message, `admission_access` an
+    `AccessHeard` for each thing it says of who may use what; empty where it has none.
     """
 
     messages: Annotated[list[AnyMessage], add_messages]
     admission_forgotten: list[dict[str, Any]]
+    admission_access: list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """The requests of one turn, `id` as in the audit trace, and who made them."""
+    """What one turn asks for, `id` as in the audit trace, and who made it."""
 
     id: str
     who: Principal
-    requests: Sequence[Directive]
+    directives: Sequence[Directive]
+
+    @property
+    def requests(self) -> list[Directive]:
+        return [directive for directive in self.directives if directive.kind == "forget"]
+
+    @property
+    def accesses(self) -> list[Directive]:
+        return [directive for directive in self.directives if directive.kind != "forget"]
 
 
 def create_directive_node(
-    store: BaseStore | None = None, *, authority: Sequence[Authority] | None = None, known: Sequence[str] = ()
+    store: BaseStore | None = None,
+    *,
+    authority: Sequence[Authority] | None = None,
+    known: Sequence[str] = (),
+    people: Sequence[Person] = (),
 ) -> Runnable[Mapping[str, Any], dict[str, Any]]:
-    """A node over `DirectiveState` for sync and async graphs: what the user's newest message asks to be forgotten is.
+    """A node over `DirectiveState` for sync and async graphs: what the user's newest message asks to be forgotten is,
+    and what it withholds from somebody or lets somebody see is so.
 
     The message is the run's principal's, whose memories alone are looked at and changed; what it only quotes, and what
     is marked as recalled, external or an instruction, asks for nothing. Put the node behind those that write, so that
@@ -93,34 +109,38 @@ def create_directive_node(
 
     `store`, else the one the graph was compiled with, is an `AdmissionStore` whose read gate is on. `authority`: who
     has a say; None: all principals over what the settings say is their own. `known`: names that identify no memory (of
-    people, projects). Raises `BoundaryError` where nobody vouches for a principal, and `LedgerError` where writes are
+    people, projects). `people`: whom a directive on access may be about, by the names they go by; without them none is
+    read. Raises `BoundaryError` where nobody vouches for a principal, and `LedgerError` where writes are
     still pending after a flush.
     """
 
     def run(state: Mapping[str, Any]) -> dict[str, Any]:
         guard = guard_at_hand(store)
-        asked = _asked(guard, state, known)
-        if not asked.requests:
-            return _update([])
+        asked = _asked(guard, state, known, people)
+        if not asked.directives:
+            return _update([], [])
         check_flushed(guard.flush())
-        return _update(drive(_carried_out(guard, asked, authority), guard.gate, guard.inner))
+        return _update(*drive(_carried_out(guard, asked, authority), guard.gate, guard.inner))
 
     async def arun(state: Mapping[str, Any]) -> dict[str, Any]:
         guard = guard_at_hand(store)
-        asked = _asked(guard, state, known)
-        if not asked.requests:
-            return _update([])
+        asked = _asked(guard, state, known, people)
+        if not asked.directives:
+            return _update([], [])
         check_flushed(await guard.aflush())
-        return _update(await adrive(_carried_out(guard, asked, authority), guard.gate, guard.inner))
+        return _update(*await adrive(_carried_out(guard, asked, authority), guard.gate, guard.inner))
 
     return RunnableLambda(run, arun, name="directives")
 
 
-def _update(heard: Sequence[Heard]) -> dict[str, Any]:
-    return {"admission_forgotten": [one.model_dump(mode="json") for one in heard]}
+def _update(heard: Sequence[Heard], accesses: Sequence[AccessHeard]) -> dict[str, Any]:
+    return {
+        "admission_forgotten": [one.model_dump(mode="json") for one in heard],
+        "admission_access": [one.model_dump(mode="json") for one in accesses],
+    }
 
 
-def _asked(guard: AdmissionStore, state: Mapping[str, Any], known: Sequence[str]) -> _Asked:
+def _asked(guard: AdmissionStore, state: Mapping[str, Any], known: Sequence[str], people: Sequence[Person]) -> _Asked:
     who = guard.principal()
     turns = turns_of(state.get("messages") or [])
     newest = next((turn for turn in reversed(turns) if turn.role == "user"), None)
@@ -129,17 +149,25 @@ def _asked(guard: AdmissionStore, state: Mapping[str, Any], known: Sequence[str]
     with conversation(None, turns):
         question = question_at_hand()
     id = question.id if question is not None else newest.id
-    return _Asked(id, who, requests_of(newest, turns, by=who.context.principal, known=known))
+    # "Until Friday" is said now, where the message itself has no time.
+    newest = newest if newest.time is not None else newest.model_copy(update={"time": who.context.time})
+    return _Asked(id, who, directives_of(newest, turns, by=who.context.principal, known=known, people=people))
 
 
-def requests_of(
-    turn: Turn, turns: Sequence[Turn], *, by: str | None, known: Sequence[str] = ()
+def directives_of(
+    turn: Turn,
+    turns: Sequence[Turn],
+    *,
+    by: str | None,
+    known: Sequence[str] = (),
+    people: Sequence[Person] = (),
 ) -> tuple[Directive, ...]:
-    """The requests to forget that a turn makes itself, in order, and not in words that it only mentions. `turns`: the
+    """The directives that a turn gives itself, in order, and not in words that it only mentions. `turns`: the
     conversation, for who takes part in it."""
     common = tuple(name for name in (by, turn.speaker, *known) if name)
     texts = [turn.text[start:end] for start, end in eligible_spans(turn, Recalled(), lambda terms, share: False)]
-    if not any(_forgets(turn, text[start:end], by, common) for text in texts for start, end in sentences(text)):
+    read_in = partial(_read, turn, by=by, common=common, people=people)
+    if not any(read_in(text[start:end]) for text in texts for start, end in sentences(text)):
         return ()  # before the conversation is looked at: most turns ask for nothing
     history = History.of("", turns)
     found: list[Directive] = []
@@ -153,19 +181,27 @@ def requests_of(
             "x" if mine == " " and not char.isspace() else char for char, mine in zip(text, own, strict=True)
         )
         for start, end in sentences(text):
-            read = _forgets(turn, text[start:end], by, common)
+            read = read_in(text[start:end])
             without = _COLON.sub(" ", masked[start:end])
-            if not _CORRECTS.search(text[start:end]) and len(_forgets(turn, without, by, common)) == len(read):
+            if not _CORRECTS.search(text[start:end]) and len(read_in(without)) == len(read):
                 found.extend(read)
     return tuple(found)
 
 
-def _forgets(turn: Turn, text: str, by: str | None, common: Sequence[str]) -> list[Directive]:
+def _read(turn: Turn, text: str, *, by: str | None, common: Sequence[str], people: Sequence[Person]) -> list[Directive]:
+    """What a sentence says of somebody's access, or else what it asks to be forgotten: of that a name in it may be what
+    tells the memory, so it is read as if nobody were known by it."""
+    if people:
+        read = read_directives(turn.id, text, by=by, time=turn.time, people=people, known=common)
+        if accesses := [directive for directive in read if directive.kind != "forget"]:
+            return accesses
     read = read_directives(turn.id, text, by=by, time=turn.time, known=common)
     return [directive for directive in read if directive.kind == "forget"]
 
 
-def _carried_out(guard: AdmissionStore, asked: _Asked, authority: Sequence[Authority] | None) -> Steps[list[Heard]]:
+def _carried_out(
+    guard: AdmissionStore, asked: _Asked, authority: Sequence[Authority] | None
+) -> Steps[tuple[list[Heard], list[AccessHeard]]]:
     who = asked.who
     namespaces = [who.namespace]
     if who.sub_namespaces:
@@ -174,26 +210,60 @@ def _carried_out(guard: AdmissionStore, asked: _Asked, authority: Sequence[Autho
         namespaces = sorted({who.namespace, *(name for name in found if who.owns(name))})
     if authority is None:
         namespaces = [name for name in namespaces if who.is_owner_of(name)]
-    heard: list[Heard] = yield Blocking(partial(_heard, guard, asked, authority, namespaces))
-    return heard
+    texts: dict[MemoryId, str] = yield Blocking(partial(_texts, guard, namespaces))
+    heard: list[Heard] = yield Blocking(partial(_heard, guard, asked, authority, texts, bool(namespaces)))
+    accesses: list[AccessHeard] = yield Blocking(partial(_accesses, guard, asked, authority, texts, bool(namespaces)))
+    return heard, accesses
 
 
-def _heard(
-    guard: AdmissionStore, asked: _Asked, authority: Sequence[Authority] | None, namespaces: Sequence[Namespace]
-) -> list[Heard]:
-    """Understands and carries out one request after the other. Blocks."""
-    texts = {
+def _texts(guard: AdmissionStore, namespaces: Sequence[Namespace]) -> dict[MemoryId, str]:
+    return {
         MemoryId(namespace=namespace, key=standing.key): memory_text(standing.value, guard.settings.writes)
         for namespace in namespaces
         for standing in guard.ledger.standing(namespace, limit=NEWEST)
     }
+
+
+def _accesses(
+    guard: AdmissionStore,
+    asked: _Asked,
+    authority: Sequence[Authority] | None,
+    texts: Mapping[MemoryId, str],
+    has_own: bool,
+) -> list[AccessHeard]:
+    """Understands and carries out one directive on access after the other. A memory that tells of the directive is one
+    like any other: whoever is not to hear of a thing is not to hear that it was asked for. Blocks."""
+    heard: list[AccessHeard] = []
+    for place, directive in enumerate(asked.accesses):
+        who = directive.who[0] if len(directive.who) == 1 else None
+        one = AccessHeard(
+            turn=asked.id,
+            place=place,
+            kind=cast(Literal["restrict", "grant", "revoke"], directive.kind),
+            who=who,
+            until=directive.until,
+            outcome="no_authority",
+        )
+        may = _has_a_say(directive, asked.who, authority, has_own)
+        heard.append(carry_out(guard.ledger, directive, one, texts, ASKED_ABOUT) if may else one)
+    return heard
+
+
+def _heard(
+    guard: AdmissionStore,
+    asked: _Asked,
+    authority: Sequence[Authority] | None,
+    texts: Mapping[MemoryId, str],
+    has_own: bool,
+) -> list[Heard]:
+    """Understands and carries out one request after the other. Blocks."""
     stored = {id: read for id, text in texts.items() if (read := stored_requests(text))}
     # By their place in a list: keys of two namespaces may be alike. A request is not what it asks to forget.
     records = {str(place): id for place, id in enumerate(texts) if id not in stored}
     heard: list[Heard] = []
     for place, request in enumerate(asked.requests):
         one = Heard(turn=asked.id, place=place, outcome="unknown")
-        if (cannot := _no_effect(request, asked.who, authority, namespaces)) is not None:
+        if (cannot := _no_effect(request, asked.who, authority, has_own)) is not None:
             heard.append(one.model_copy(update={"outcome": cannot}))
             continue
         found = meant(request, [(place, texts[id]) for place, id in records.items()])
@@ -208,14 +278,19 @@ def _heard(
 
 
 def _no_effect(
-    request: Directive, who: Principal, authority: Sequence[Authority] | None, namespaces: Sequence[Namespace]
+    request: Directive, who: Principal, authority: Sequence[Authority] | None, has_own: bool
 ) -> Outcome | None:
-    roles = {who.context.principal: who.context.roles or ()} if who.context.principal is not None else {}
-    if not namespaces or (authority is not None and not authorised(request, authority, roles)):
+    if not _has_a_say(request, who, authority, has_own):
         return "no_authority"
     if request.done:
         return "reports"
     return "waits" if request.deferred else None
+
+
+def _has_a_say(directive: Directive, who: Principal, authority: Sequence[Authority] | None, has_own: bool) -> bool:
+    """`has_own`: are there namespaces that the principal has a say over?"""
+    roles = {who.context.principal: who.context.roles or ()} if who.context.principal is not None else {}
+    return has_own and (authority is None or authorised(directive, authority, roles))
 
 
 def _exists(guard: AdmissionStore, id: MemoryId) -> bool:

@@ -28,9 +28,9 @@ def forget(
     if directive_key == key:
         raise InputError("directive_key", "is the memory to be forgotten", "name the memory that holds the request")
     if directive_key is not None:
-        directive = _known(ledger, namespace, directive_key)
+        directive = known_metadata(ledger, namespace, directive_key)
         ledger.annotate(namespace, directive_key, directive.model_copy(update={"forget": True}), by=by, why=why)
-    known = _known(ledger, namespace, key)
+    known = known_metadata(ledger, namespace, key)
     forgotten = known.lifecycle.model_copy(update={"state": "forgotten"})
     ledger.annotate(namespace, key, known.model_copy(update={"lifecycle": forgotten}), by=by, why=why)
 
@@ -38,7 +38,7 @@ def forget(
 def reinstate(ledger: Ledger, namespace: Namespace, key: str, *, by: str, why: str) -> None:
     """Take back that a memory was forgotten or superseded: a forgotten one that something had replaced before is
     superseded again, anything else is current. Raises `InputError` for a memory that is neither."""
-    known = _known(ledger, namespace, key)
+    known = known_metadata(ledger, namespace, key)
     if known.lifecycle.state != "forgotten":
         superseding.reinstate(ledger, namespace, key, by=by, why=why)
         return
@@ -47,7 +47,7 @@ def reinstate(ledger: Ledger, namespace: Namespace, key: str, *, by: str, why: s
     ledger.annotate(namespace, key, known.model_copy(update={"lifecycle": again}), by=by, why=why)
 
 
-def _known(ledger: Ledger, namespace: Namespace, key: str) -> RecordMetadata:
+def known_metadata(ledger: Ledger, namespace: Namespace, key: str) -> RecordMetadata:
     """The memory's metadata; what nobody stated stays missing."""
     found = ledger.metadata([(namespace, key)]).get((namespace, key))
     return found if found is not None else RecordMetadata(namespace=namespace)

@@ -14,6 +14,7 @@ from admission.errors import InputError
 from admission.records import Namespace
 from graph_nodes.scope import running_config
 from graph_nodes.store import AdmissionStore
+from graph_nodes.write_bounds import check_writes
 
 T = TypeVar("T")
 
@@ -57,7 +58,9 @@ class OutsideMemory:
         # The action is at hand only now, whatever the mode of the guard.
         writes = guard.settings.writes.model_copy(update={"mode": "blocking"})
         settings = guard.settings.model_copy(update={"writes": writes})
-        self._store = AdmissionStore(_Relay(), gate=guard.gate, ledger=guard.ledger, settings=settings, name=name)
+        self._store = AdmissionStore(
+            _Relay(), gate=guard.gate, ledger=guard.ledger, settings=settings, name=name, read_gate=guard.read_gate
+        )
 
     def write(self, namespace: Namespace, text: str, action: Callable[[], T]) -> T | None:
         """What `action` returned, or None where it was not taken: the memory was held back, or this very write was
@@ -83,7 +86,9 @@ class OutsideMemory:
             return cast("T | None", pending.answer)
 
     def record_delete(self, namespace: Namespace, key: str) -> None:
-        """Append to the ledger that something was deleted there. Blocks."""
+        """Append to the ledger that something is deleted there, before it is. Blocks. Raises `BoundaryError` where the
+        run's principal may not delete it."""
+        check_writes([PutOp(namespace, key, None)], self.guard.read_gate)
         self.guard.ledger.record_delete(namespace, key, thread=None, task=None)
 
 

@@ -95,6 +95,20 @@ def principal_at_hand(settings: ReadingSettings) -> Principal:
     return Principal(context, namespace, settings.sub_namespaces, settings.owner_template)
 
 
+def writer_at_hand(settings: ReadingSettings) -> Principal | None:
+    """Who writes now, where that bounds what may be written. None where nothing does: writes are `open`, or they are
+    `bounded` and made outside of a run or in one that has no principal. With `strict` the writer has to be known, as
+    the reader has.
+
+    Raises `BoundaryError` as `principal_at_hand` does: sources that disagree leave nobody free to write.
+    """
+    if settings.writes == "open":
+        return None
+    if settings.writes == "bounded" and _READING.get() is None and _Run.at_hand().text(settings.principal) is None:
+        return None
+    return principal_at_hand(settings)
+
+
 def _context_of_run(settings: ReadingSettings) -> QueryContext:
     run = _Run.at_hand()
     principal = run.text(settings.principal)

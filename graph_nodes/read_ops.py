@@ -6,7 +6,7 @@ import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 from langgraph.store.base import (
     GetOp,
@@ -41,7 +41,7 @@ DEEPEST = 10_000
 """How many ranked memories a search walks through at most to find as many admissible ones as it was asked for."""
 
 # So many more than asked for are ranked at first: a few that are kept back then cost no second search.
-_SPARE = 10
+_SPARE = 5
 _DEEPER = 4
 
 
@@ -118,14 +118,19 @@ class GatedReads:
             if read.readings and not any(reading.exposed for reading in read.readings):
                 codes = Counter(code for reading in read.readings for code in reading.codes)
                 logger.info("a read shows none of %d memories: %s", len(read.readings), dict(codes))
-            if self._settings.trace and read.context.question_id is not None:
-                asked = read.context.model_copy(update={"intent": self._gate.intent(read.context)})
-                body = read_event(asked, read.readings, log_text=self._log_text)
-                record = partial(self._ledger.record_read, read.context.question_id, body)
-                yield Blocking(partial(record, namespace=read.context.namespace or ()))
+        # Of a batch all reads are for one question: one transaction, which waits for the disk once.
+        question = reads[0].context if reads else None
+        if self._settings.trace and question is not None and question.question_id is not None:
+            bodies = [self._event(read) for read in reads]
+            record = partial(self._ledger.record_read, question.question_id, *bodies)
+            yield Blocking(partial(record, namespace=question.namespace or ()))
         alive = [op for read in reads for op in read.refreshing()]
         if alive:
             yield Inner(alive)
+
+    def _event(self, read: _Read) -> dict[str, Any]:
+        asked = read.context.model_copy(update={"intent": self._gate.intent(read.context)})
+        return read_event(asked, read.readings, log_text=self._log_text)
 
 
 class _Facts:

@@ -8,12 +8,11 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
-from copy import copy, deepcopy
 from functools import partial
 from types import TracebackType
-from typing import Self, TypeVar, cast
+from typing import Self
 
-from langgraph.store.base import BaseStore, Item, Op, PutOp, Result
+from langgraph.store.base import BaseStore, Op, PutOp, Result
 from langgraph.store.base.batch import AsyncBatchedBaseStore
 
 from admission.errors import InputError
@@ -23,6 +22,7 @@ from admission.reading.gate import ReadGate
 from admission.records import Report
 from admission.settings import Settings, load_settings
 from graph_nodes.background import Background
+from graph_nodes.copies import own
 from graph_nodes.deciding import Write
 from graph_nodes.erasing import Erased, Erasing, check_flushed
 from graph_nodes.forgetting import forget, reinstate
@@ -32,9 +32,8 @@ from graph_nodes.read_ops import GatedReads
 from graph_nodes.recovery import Recovery
 from graph_nodes.settling import Settled
 from graph_nodes.steps import Steps, adrive, drive
+from graph_nodes.write_bounds import check_writes
 from graph_nodes.writing import DEFAULT_NAME, WriteProtocol
-
-T = TypeVar("T")
 
 _POLL_S = 0.01
 
@@ -50,6 +49,9 @@ class AdmissionStore(BaseStore):
     list_namespaces cannot show it. A put never raises for a verdict: `collect_reports` and `report_for` tell what
     became of it. Errors of `inner` are raised as they are. After a `LedgerError` nothing was stored, unless it was the
     completion that failed to be recorded: then the next start records it.
+
+    With a read gate a run reads, writes and deletes where its principal may; anything else is a `BoundaryError` before
+    anything of its batch is done (docs/reading.md).
 
     `gate` and `ledger` default to what `settings` say: embedded verifiers, and the ledger at `ledger.url`. Writes that
     an earlier process left unfinished are finished at the first use, not when the store is made: only then is `inner`
@@ -87,6 +89,7 @@ class AdmissionStore(BaseStore):
         self.ttl_config = inner.ttl_config
         if read_gate is None and settings.reading is not None:
             read_gate = ReadGate(settings.reading)
+        self.read_gate = read_gate
         self._protocol = WriteProtocol(
             self.gate,
             self.ledger,
@@ -120,12 +123,12 @@ class AdmissionStore(BaseStore):
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Results in the order of `ops`, None for puts. Reads see the state before; the last put of a key wins."""
         self._recover_once()
-        return _own(drive(self._batch(list(ops)), self.gate, self.inner))
+        return own(drive(self._batch(list(ops)), self.gate, self.inner))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """Async twin of `batch`."""
         await self._arecover_once()
-        return _own(await adrive(self._batch(list(ops)), self.gate, self.inner))
+        return own(await adrive(self._batch(list(ops)), self.gate, self.inner))
 
     def recover(self) -> Recovery:
         """Finish the writes an earlier process, or a failing `inner` or ledger, left behind; safe at any time."""
@@ -272,6 +275,7 @@ class AdmissionStore(BaseStore):
         await self.aclose()
 
     def _batch(self, ops: list[Op]) -> Steps[list[Result]]:
+        check_writes(ops, self.read_gate)
         if self._reads is None:
             return (yield from self._ungated(ops))
         # Reads come first, and see the state before the writes of their batch.
@@ -365,23 +369,6 @@ def _on_loop() -> bool:
     except RuntimeError:
         return False
     return True
-
-
-def _own(results: list[Result]) -> list[Result]:
-    """Copies: InMemoryStore hands out the dicts it stores, and what a reader changes in them is no judged write."""
-    return [
-        cast(Result, [_own_item(part) for part in found]) if isinstance(found, list) else _own_item(found)
-        for found in results
-    ]
-
-
-def _own_item(part: T) -> T:
-    """Of a memory only the value can be changed in place."""
-    if not isinstance(part, Item):
-        return part
-    own = copy(part)
-    own.value = deepcopy(part.value)
-    return own
 
 
 def _refreshes_on_read(inner: BaseStore) -> bool:

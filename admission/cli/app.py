@@ -11,9 +11,10 @@ from typer.core import TyperGroup
 
 from admission.cli.audit import audit
 from admission.cli.calibrate import calibrate
+from admission.cli.convert import convert
 from admission.cli.demo import demo
 from admission.cli.erase import erase
-from admission.cli.eval import eval_app
+from admission.cli.eval.app import eval_app
 from admission.cli.export import export
 from admission.cli.list_reports import list_reports
 from admission.cli.readjudicate import readjudicate
@@ -73,6 +74,7 @@ app = typer.Typer(
 )
 app.command()(audit)
 app.command()(calibrate)
+app.command()(convert)
 app.command()(demo)
 app.command("list")(list_reports)
 app.command()(show)

@@ -9,7 +9,6 @@ that blocks before the prompt needs no reader that tells them apart.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -145,31 +144,3 @@ def _cell(name: str, pairs: Sequence[tuple[str, bool, bool]]) -> CellEffect:
 
 def _changes(pairs: Sequence[tuple[str, bool, bool]]) -> list[float]:
     return [float(with_it) - float(without) for _, with_it, without in pairs]
-
-
-class KeptAnswers:
-    """Answers by prompt and reader in a JSONL file, so that a stopped run goes on and none is paid for twice."""
-
-    def __init__(self, file: Path | None, reader: str) -> None:
-        self._file = file
-        self._reader = reader
-        self._known: dict[str, str] = {}
-        if file is not None and file.exists():
-            for line in file.read_text(encoding="utf-8").splitlines():
-                try:
-                    kept = json.loads(line)
-                    self._known[kept["key"]] = kept["answer"]
-                except (ValueError, KeyError, TypeError):
-                    continue  # the line a stopped run was writing: its answer is asked for again
-
-    def get(self, prompt: str) -> str | None:
-        return self._known.get(self._key(prompt))
-
-    def keep(self, prompt: str, answer: str) -> None:
-        self._known[self._key(prompt)] = answer
-        if self._file is not None:
-            with self._file.open("a", encoding="utf-8") as out:
-                out.write(json.dumps({"key": self._key(prompt), "answer": answer}) + "\n")
-
-    def _key(self, prompt: str) -> str:
-        return hashlib.sha256(f"{self._reader}\0{prompt}".encode()).hexdigest()

@@ -7,10 +7,10 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from admission.evaluation.seed import SEED
 from admission.records import Record
 
 RESAMPLES = 2000
-SEED = 20
 
 
 class Interval(Record):
@@ -46,6 +46,17 @@ def mcnemar(first_only: int, second_only: int) -> float:
 
     differing = first_only + second_only
     return float(binomtest(first_only, differing, 0.5).pvalue) if differing else 1.0
+
+
+def holm(values: Sequence[float | None]) -> list[float | None]:
+    """p values adjusted by Holm's step-down over those there are; None, nothing tested, stays so. Source: Holm 1979."""
+    tested = sorted((p, place) for place, p in enumerate(values) if p is not None)
+    adjusted: list[float | None] = [None] * len(values)
+    largest = 0.0
+    for rank, (p, place) in enumerate(tested):
+        largest = max(largest, min(1.0, (len(tested) - rank) * p))
+        adjusted[place] = largest
+    return adjusted
 
 
 def _by_group(

@@ -1,4 +1,4 @@
-"""Who answers in the exposure measurement: a chat model, a local model, or the scripted reader that needs none."""
+"""Who answers in an evaluation: a chat model, a local model, or the scripted reader that needs none."""
 
 from __future__ import annotations
 
@@ -45,22 +45,23 @@ def prompt_of(query: str, memories: Sequence[str]) -> str:
     return f"Memories:\n{listed}\n\nQuestion: {query}"
 
 
-def reader_of(kind: str, settings: Settings) -> Reader:
-    """The reader called `scripted`, `chat:NAME` or `local:NAME` (sections of the settings). Raises `InputError` for any
-    other name, `SettingsError` for a section that is missing or cannot be set up."""
+def reader_of(kind: str, settings: Settings, instruction: str = INSTRUCTION) -> Reader:
+    """The reader called `scripted`, `chat:NAME` or `local:NAME` (sections of the settings); models are told
+    `instruction` before each prompt. Raises `InputError` for any other name, `SettingsError` for a section that is
+    missing or cannot be set up."""
     if kind == SCRIPTED:
         return ScriptedReader()
     family, _, name = kind.partition(":")
     if family == "chat":
         if name not in settings.models:
             raise SettingsError(f"models.{name}", "there is no such section", "write it, or name another reader")
-        return ChatReader(kind, name, settings)
+        return ChatReader(kind, name, settings, instruction)
     if family == "local":
         if name not in settings.local:
             raise SettingsError(f"local.{name}", "there is no such section", "write it, or name another reader")
         from admission.verifiers.local.loading import load
 
-        return LocalReader(kind, load(settings.local[name]))
+        return LocalReader(kind, load(settings.local[name]), instruction)
     raise InputError("--reader", f"no reader is called {kind!r}", "say scripted, chat:NAME or local:NAME")
 
 
@@ -93,20 +94,27 @@ class ChatReader:
 
     paid = True
 
-    def __init__(self, kind: str, section: str, settings: Settings) -> None:
+    def __init__(self, kind: str, section: str, settings: Settings, instruction: str = INSTRUCTION) -> None:
         from admission.model_settings import ChatOptions
         from admission.verifiers.chat.building import chat_model
         from admission.verifiers.chat.calls import Caller
+        from admission.verifiers.chat.verifier import ChatVerifier
 
         self.name = kind
-        self._model = settings.models[section]
-        options = ChatOptions(**self._model.model_dump(include=set(ChatOptions.model_fields)))
+        self._instruction = instruction
+        self._section = settings.models[section]
+        options = ChatOptions(**self._section.model_dump(include=set(ChatOptions.model_fields)))
         self._attempts = 1 + options.retries
-        self._caller = Caller(chat_model(f"models.{section}", self._model), options)
+        model = chat_model(f"models.{section}", self._section)
+        self._caller = Caller(model, options)
+        # As a verifier states them: with the temperature, without what may be a key.
+        asked_in_text = options.model_copy(update={"output": "text"})
+        self._params = ChatVerifier(model, kind, options=asked_in_text, params=self._section.params).identity["params"]
 
     @property
     def identity(self) -> dict[str, object]:
-        return {"kind": "chat", "model": self._model.model, "params": self._model.params, "prompt": _digest()}
+        prompt = _digest(self._instruction)
+        return {"kind": "chat", "model": self._section.model, "params": self._params, "prompt": prompt}
 
     def answer(self, prompts: Sequence[str]) -> list[str | None]:
         from admission.verifiers.chat.answers import Reply
@@ -114,7 +122,7 @@ class ChatReader:
         from admission.verifiers.chat.requests import Message
 
         asked = [
-            Request((Message("system", INSTRUCTION), Message("user", prompt)), "reader", None, self._attempts)
+            Request((Message("system", self._instruction), Message("user", prompt)), "reader", None, self._attempts)
             for prompt in prompts
         ]
         outcomes = self._caller.send(asked)
@@ -128,13 +136,19 @@ class LocalReader:
     paid = False
     MOST = 80
 
-    def __init__(self, kind: str, local: LocalModel) -> None:
+    def __init__(self, kind: str, local: LocalModel, instruction: str = INSTRUCTION) -> None:
+        from admission.verifiers.local.prompting import defuser
+
         self.name = kind
+        self._instruction = instruction
         self._local = local
+        # An end of turn that somebody wrote into a memory has to stay words.
+        self._defuse = defuser(local.tokenizer)
 
     @property
     def identity(self) -> dict[str, object]:
-        return {"kind": "local", **self._local.identity, "most_tokens": self.MOST, "prompt": _digest()}
+        prompt = _digest(self._instruction)
+        return {"kind": "local", **self._local.identity, "greedy": True, "most_tokens": self.MOST, "prompt": prompt}
 
     def answer(self, prompts: Sequence[str]) -> list[str | None]:
         return [self._one(prompt) for prompt in prompts]
@@ -144,7 +158,7 @@ class LocalReader:
 
         tokenizer: Any = self._local.tokenizer
         model: Any = self._local.model
-        said = [{"role": "system", "content": INSTRUCTION}, {"role": "user", "content": prompt}]
+        said = [{"role": "system", "content": self._instruction}, {"role": "user", "content": self._defuse(prompt)}]
         text = tokenizer.apply_chat_template(said, tokenize=False, add_generation_prompt=True)
         inputs = tokenizer(text, return_tensors="pt", add_special_tokens=False).to(model.device)
         length = inputs["input_ids"].shape[1]
@@ -163,5 +177,5 @@ def identity_digest(reader: Reader) -> str:
     return hashlib.sha256(json.dumps(reader.identity, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def _digest() -> str:
-    return hashlib.sha256(f"{INSTRUCTION}\0{prompt_of('q', ['m'])}".encode()).hexdigest()
+def _digest(instruction: str) -> str:
+    return hashlib.sha256(f"{instruction}\0{prompt_of('q', ['m'])}".encode()).hexdigest()

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import computed_field
 
-from admission.evaluation.paired import SEED
+from admission.evaluation.paired import holm
+from admission.evaluation.seed import SEED
 from admission.eviction.shares import Values
 from admission.records import Record
 
@@ -73,14 +74,9 @@ def gap(name: str, first: Values, second: Values) -> Gap:
 
 
 def corrected(gaps: Sequence[Gap]) -> tuple[Gap, ...]:
-    """The same gaps with adjusted p: Holm's step-down over those that have one. Source: Holm 1979."""
-    tested = sorted((found.p, place) for place, found in enumerate(gaps) if found.p is not None)
-    adjusted: dict[int, float] = {}
-    largest = 0.0
-    for rank, (p, place) in enumerate(tested):
-        largest = max(largest, min(1.0, (len(tested) - rank) * p))
-        adjusted[place] = largest
-    return tuple(found.model_copy(update={"adjusted": adjusted.get(place)}) for place, found in enumerate(gaps))
+    """The same gaps with p adjusted by Holm over those that have one."""
+    adjusted = holm([found.p for found in gaps])
+    return tuple(found.model_copy(update={"adjusted": p}) for found, p in zip(gaps, adjusted, strict=True))
 
 
 def matched(first: float | None, second: float | None) -> bool:

@@ -33,10 +33,11 @@ class Controls(Record):
     """Controls of one cell of the grid.
 
     `harmed`: questions that the restoration turned from right to wrong, of all (bound .05). `agreement`: of at most 40
-    trials asked once more, those marked the same (bound .90). `placebo`: of the errors that the evidence turned, those
-    that unrelated text of the same length turned too. `surviving_only`: of the irreversible errors of which a piece
-    survived unread, those that the surviving pieces alone turned. `whole_store`: of the irreversible, those turned when
-    everything that survived was read. `no_piece`: of the irreversible, those of which no piece survived.
+    trials asked once more, of reader and judge, those right both times or neither time (bound .90). `placebo`: of the
+    errors that the evidence turned, those that unrelated text of the same length turned too. `surviving_only`: of the
+    irreversible errors of which a piece survived unread, those that the surviving pieces alone turned. `whole_store`:
+    of the irreversible, those turned when everything that survived was read. `no_piece`: of the irreversible, those of
+    which no piece survived.
     """
 
     harmed: Count
@@ -111,11 +112,9 @@ def _surviving_unread(each: Restored) -> bool:
 def _agreement(found: Sequence[Restored], scoring: Scoring, rng: np.random.Generator) -> Count:
     read = [each for each in found if each.outcome.cell != "unread"]
     some = [read[place] for place in sorted(rng.permutation(len(read))[:REPEATS].tolist())]
-    again = scoring.right([each.subject.trial(each.context, attempt=1) for each in some])
-    pairs = [
-        (each.outcome.cell == "right", right) for each, right in zip(some, again, strict=True) if right is not None
-    ]
-    return Count(hits=sum(first == second for first, second in pairs), n=len(pairs))
+    again = scoring.marks([each.subject.trial(each.context, attempt=1) for each in some])
+    pairs = [(each.outcome.mark, mark) for each, mark in zip(some, again, strict=True) if mark is not None]
+    return Count(hits=sum((first == "right") == (second == "right") for first, second in pairs), n=len(pairs))
 
 
 def _placebos(
@@ -131,5 +130,5 @@ def _placebos(
 
 
 def _turned(scoring: Scoring, trials: Sequence[Trial]) -> Count:
-    answers = [right for right in scoring.right(trials) if right is not None]
-    return Count(hits=sum(answers), n=len(answers))
+    marks = [mark for mark in scoring.marks(trials) if mark is not None]
+    return Count(hits=sum(mark == "right" for mark in marks), n=len(marks))

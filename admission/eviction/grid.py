@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from admission.errors import InputError
+from admission.evaluation.kept_answers import end_last_line
 from admission.eviction.bench import Bench, Budget
 from admission.eviction.controls import Controls, Count, Unrelated, controls
 from admission.eviction.policies import EvictionPolicy, KeepAll
 from admission.eviction.restore import Outcome, ReadSetting, Subject, answered_from_gold, restore
-from admission.eviction.scoring import Scoring
+from admission.eviction.scoring import Mark, Scoring
 from admission.records import Record
 
 WHOLE = "everything"
@@ -40,12 +41,14 @@ class FinishedCell(Record):
 class Denominator(Record):
     """Which questions are counted: `asked` in the data set, `abstention` out because there is nothing to restore,
     `no_evidence` out because nobody says what their answer needs, `not_from_gold` out because the reader fails with
-    clean gold evidence, `unread` out because asking it failed; `counted` are left."""
+    clean gold evidence (of these it abstained from `abstained_from_gold`), `unread` out because asking it failed;
+    `counted` are left."""
 
     asked: int
     abstention: int
     no_evidence: int
     not_from_gold: int
+    abstained_from_gold: int
     unread: int
     counted: int
 
@@ -57,6 +60,7 @@ class Finished:
         self._file = file
         self._known: dict[str, FinishedCell] = {}
         if file is not None and file.is_file():
+            end_last_line(file)
             for line in file.read_text(encoding="utf-8").splitlines():
                 try:
                     kept = json.loads(line)
@@ -113,13 +117,13 @@ class Grid:
         for setting, every in self._by_ranker():
             # From gold alone no ranker is asked: the filter is the same for all of one cap.
             from_gold = answered_from_gold(every, self._scoring, setting.cap)
-            subjects = [subject for subject, right in zip(every, from_gold, strict=True) if right]
+            subjects = [subject for subject, mark in zip(every, from_gold, strict=True) if mark == "right"]
             denominator = self._denominator(from_gold)
             if not subjects:
                 raise InputError("questions", "none is answered from its gold evidence", "give others, or a reader")
             for policy, budget, label in self._stores:
                 cell = Cell(policy=policy.name, budget=label, setting=setting)
-                key = self._key(cell, policy, budget)
+                key = self._key(cell, policy, budget, subjects)
                 found = finished.get(key)
                 if found is None:
                     found = self._cell(cell, subjects, policy, budget, unrelated)
@@ -151,25 +155,27 @@ class Grid:
             controls=controls(found, cell.setting, self._scoring, unrelated, seed=self._seed),
         )
 
-    def _denominator(self, from_gold: Sequence[bool | None]) -> Denominator:
+    def _denominator(self, from_gold: Sequence[Mark | None]) -> Denominator:
         questions = self._bench.data.questions
         return Denominator(
             asked=len(questions),
             abstention=sum(not question.answerable for question in questions),
             no_evidence=sum(question.answerable and not question.gold for question in questions),
-            not_from_gold=sum(right is False for right in from_gold),
-            unread=sum(right is None for right in from_gold),
-            counted=sum(right is True for right in from_gold),
+            not_from_gold=sum(mark in ("wrong", "abstained") for mark in from_gold),
+            abstained_from_gold=sum(mark == "abstained" for mark in from_gold),
+            unread=sum(mark is None for mark in from_gold),
+            counted=sum(mark == "right" for mark in from_gold),
         )
 
-    def _key(self, cell: Cell, policy: EvictionPolicy, budget: Budget) -> str:
-        """Digest of all that the cell depends on."""
+    def _key(self, cell: Cell, policy: EvictionPolicy, budget: Budget, subjects: Sequence[Subject]) -> str:
+        """Digest of all that the cell depends on, which questions are counted among it."""
         whole = {
             "cell": cell.model_dump(),
             "policy": policy.identity,
             "budget": budget.model_dump(),
             "data": self._bench.digest,
             "scoring": self._scoring.identity,
+            "counted": [subject.question.id for subject in subjects],
             "seed": self._seed,
         }
         return hashlib.sha256(json.dumps(whole, sort_keys=True, default=str).encode()).hexdigest()

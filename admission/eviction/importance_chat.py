@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from admission.errors import SettingsError
-from admission.evaluation.exposure import KeptAnswers
+from admission.evaluation.kept_answers import KeptAnswers
 from admission.eviction.importance import HIGHEST, LOWEST
 from admission.settings import Settings
 
@@ -41,7 +41,12 @@ class ChatImportance:
         self._attempts = 1 + options.retries
         self._caller = Caller(chat_model(f"models.{section}", self._model), options)
         self._kept = KeptAnswers(file, hashlib.sha256(repr(sorted(self.identity.items())).encode()).hexdigest())
-        self.unscored = 0
+        self._unscored: set[str] = set()
+
+    @property
+    def unscored(self) -> int:
+        """How many of the texts that were to be scored so far have no score."""
+        return len(self._unscored)
 
     @property
     def identity(self) -> dict[str, object]:
@@ -61,7 +66,8 @@ class ChatImportance:
                     self._kept.keep(text, answer)
             advance(len(batch))
         found = [score_of(self._kept.get(text) or "") for text in texts]
-        self.unscored = sum(score is None for score in found)
+        self._unscored -= set(texts)
+        self._unscored |= {text for text, score in zip(texts, found, strict=True) if score is None}
         return [HIGHEST if score is None else score for score in found]
 
     def _asked(self, texts: Sequence[str]) -> list[str | None]:

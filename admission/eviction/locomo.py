@@ -30,7 +30,7 @@ def load_locomo(file: Path) -> AuditData:
     """
     left_out: Counter[str] = Counter()
     try:
-        samples = json.loads(file.read_text(encoding="utf-8"))
+        samples = json.loads(file.read_text(encoding="utf-8-sig"))
         histories = tuple(_history(sample) for sample in samples)
         turns = {history.id: {memory.id for memory in history.memories} for history in histories}
         questions = tuple(
@@ -46,6 +46,11 @@ def load_locomo(file: Path) -> AuditData:
         "there is not: left out."
     )
     return AuditData("LoCoMo", histories, questions, about)
+
+
+def is_sample(value: dict[str, Any]) -> bool:
+    """Has an object the fields by which LoCoMo is known?"""
+    return {"conversation", "qa"} <= value.keys()
 
 
 def _history(sample: dict[str, Any]) -> History:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
+import numpy as np
 from pydantic import Field
 
 from admission.errors import InputError
@@ -56,6 +57,19 @@ class AuditData:
         for record in (*self.histories, *self.questions):
             made.update(record.model_dump_json().encode() + b"\n")
         return made.hexdigest()
+
+
+def sampled(data: AuditData, size: int, seed: int) -> AuditData:
+    """`size` of the questions that can be restored, drawn by `seed`, with their histories, and no others. A larger
+    sample holds the smaller ones of its seed. All data where there are no more."""
+    able = [question for question in data.questions if question.answerable and question.gold]
+    if size >= len(able):
+        return data
+    drawn = sorted(np.random.default_rng(seed).permutation(len(able))[:size].tolist())
+    about = f"{data.about} A sample: {size} of the {len(able)} questions with evidence, drawn with seed {seed}."
+    questions = tuple(able[place] for place in drawn)
+    asked = {question.history for question in questions}
+    return AuditData(data.name, tuple(h for h in data.histories if h.id in asked), questions, about)
 
 
 def checked(data: AuditData) -> AuditData:

@@ -12,7 +12,7 @@ from admission.eviction.controls import Controls, Count
 from admission.eviction.grid import Cell, Denominator, FinishedCell
 from admission.eviction.policies import Adversarial, KeepAll
 from admission.eviction.restore import CellName, Outcome
-from admission.eviction.scoring import Scoring
+from admission.eviction.scoring import Failed, Scoring
 from admission.eviction.shares import (
     CellFigures,
     Values,
@@ -52,9 +52,10 @@ class PolicyPair(Record):
 
 
 class EvictionReport(Record):
-    """All figures of one run. `condition_gaps`: recoverable share of restored errors, ranked minus forced. `pairs`:
-    policies against each other. `control_pairs`: the adversarial control against each policy, never matched in accuracy
-    by design: it shows that a destruction that is there is seen."""
+    """All figures of one run. `failures`: trials that are not counted. `unscored`: memories that the importance scorer
+    could not score, which were taken for most important. `condition_gaps`: recoverable share of restored errors, ranked
+    minus forced. `pairs`: policies against each other. `control_pairs`: the adversarial control against each policy,
+    never matched in accuracy by design: it shows that a destruction that is there is seen."""
 
     data: str
     data_digest: str
@@ -65,6 +66,8 @@ class EvictionReport(Record):
     reader: str
     limits: tuple[str, ...]
     denominator: Denominator
+    failures: tuple[Failed, ...]
+    unscored: int
     cells: tuple[ReportedCell, ...]
     condition_gaps: tuple[Gap, ...]
     pairs: tuple[PolicyPair, ...]
@@ -76,8 +79,10 @@ class EvictionReport(Record):
         return next((each for each in self.cells if _place(each.cell) == wanted), None)
 
 
-def reported(bench: Bench, scoring: Scoring, denominator: Denominator, done: Sequence[FinishedCell]) -> EvictionReport:
-    """The report of the cells that were measured."""
+def reported(
+    bench: Bench, scoring: Scoring, denominator: Denominator, done: Sequence[FinishedCell], *, unscored: int = 0
+) -> EvictionReport:
+    """The report of the cells that were measured. `unscored`: as in `EvictionReport`."""
     ranked = [cell for cell in done if cell.cell.setting.condition == "ranked" and cell.cell.policy != KeepAll.name]
     by_read: dict[tuple[str, str], list[FinishedCell]] = {}
     for found in ranked:
@@ -94,6 +99,8 @@ def reported(bench: Bench, scoring: Scoring, denominator: Denominator, done: Seq
         reader=scoring.name,
         limits=scoring.limits,
         denominator=denominator,
+        failures=scoring.failures,
+        unscored=unscored,
         cells=tuple(_reported(found) for found in done),
         condition_gaps=_condition_gaps(done),
         pairs=_compared([pair for pair in pairs if not _has_control(pair)], only_matched=True),

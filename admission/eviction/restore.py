@@ -15,7 +15,7 @@ from pydantic import Field
 
 from admission.eviction.policies import Kept
 from admission.eviction.records import LabelledQuestion, Memory
-from admission.eviction.scoring import Scoring, Trial
+from admission.eviction.scoring import Mark, Scoring, Trial
 from admission.eviction.tokens import Sizes
 from admission.records import Record
 
@@ -79,14 +79,16 @@ class Subject:
 class Outcome(Record):
     """What became of one question in one cell of the grid.
 
-    `gain`: accuracy with all gold restored minus accuracy as it was read; None where either asking failed (`unread`).
-    `gold`, `survived`, `read`: how many pieces of gold there are, were kept, and were in the context.
+    `mark`: what the answer was as the memory was read. `gain`: accuracy with all gold restored minus accuracy as it
+    was read. Both are None where either asking failed (`unread`). `gold`, `survived`, `read`: how many pieces of gold
+    there are, were kept, and were in the context.
     """
 
     question: str
     group: str
     kind: str
     cell: CellName
+    mark: Mark | None
     gain: Literal[-1, 0, 1] | None
     gold: int
     survived: int
@@ -103,10 +105,10 @@ class Restored:
     outcome: Outcome
 
 
-def answered_from_gold(subjects: Sequence[Subject], scoring: Scoring, cap: int = CAP) -> list[bool | None]:
-    """Which questions are answered rightly from their gold evidence alone, cut at the cap: only these are counted, so
-    that an error tells of the memory and not of the question."""
-    return scoring.right([subject.trial(subject.with_added((), subject.gold, cap)) for subject in subjects])
+def answered_from_gold(subjects: Sequence[Subject], scoring: Scoring, cap: int = CAP) -> list[Mark | None]:
+    """How questions are answered from their gold evidence alone, cut at the cap: only those answered rightly are
+    counted, so that an error tells of the memory and not of the question."""
+    return scoring.marks([subject.trial(subject.with_added((), subject.gold, cap)) for subject in subjects])
 
 
 def restore(
@@ -122,27 +124,28 @@ def restore(
         subject.with_added(context, subject.gold, setting.cap)
         for subject, context in zip(subjects, contexts, strict=True)
     ]
-    before = scoring.right([subject.trial(context) for subject, context in zip(subjects, contexts, strict=True)])
+    before = scoring.marks([subject.trial(context) for subject, context in zip(subjects, contexts, strict=True)])
     again = [number for number, context in enumerate(contexts) if fuller[number] != context]
     after = list(before)
-    for number, right in zip(
-        again, scoring.right([subjects[number].trial(fuller[number]) for number in again]), strict=True
-    ):
-        after[number] = right
+    restored = scoring.marks([subjects[number].trial(fuller[number]) for number in again])
+    for number, mark in zip(again, restored, strict=True):
+        after[number] = mark
     return [
         Restored(subject, left, context, _outcome(subject, left, context, was, became))
         for subject, left, context, was, became in zip(subjects, kept, contexts, before, after, strict=True)
     ]
 
 
-def _outcome(subject: Subject, kept: Kept, context: Places, was: bool | None, became: bool | None) -> Outcome:
+def _outcome(subject: Subject, kept: Kept, context: Places, was: Mark | None, became: Mark | None) -> Outcome:
     survived = len(subject.surviving(kept))
+    unread = was is None or became is None
     return Outcome(
         question=subject.question.id,
         group=subject.question.history,
         kind=subject.question.kind,
         cell=_cell(was, became, survived == len(subject.gold)),
-        gain=None if was is None or became is None else _GAINS[int(became) - int(was)],
+        mark=None if unread else was,
+        gain=None if unread else _GAINS[(became == "right") - (was == "right")],
         gold=len(subject.gold),
         survived=survived,
         read=len(set(subject.gold) & set(context)),
@@ -152,11 +155,11 @@ def _outcome(subject: Subject, kept: Kept, context: Places, was: bool | None, be
 _GAINS: dict[int, Literal[-1, 0, 1]] = {-1: -1, 0: 0, 1: 1}
 
 
-def _cell(was: bool | None, became: bool | None, all_survived: bool) -> CellName:
+def _cell(was: Mark | None, became: Mark | None, all_survived: bool) -> CellName:
     if was is None or became is None:
         return "unread"
-    if was:
+    if was == "right":
         return "right"
-    if not became:
+    if became != "right":
         return "residual"
     return "recoverable" if all_survived else "irreversible"

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from admission.eviction.records import LabelledQuestion, Memory
+from admission.records import Record
+
+Mark = Literal["right", "wrong", "abstained"]
+"""What an answer is. Only a right one counts as answered; that it abstains says how it fails."""
 
 
 @dataclass(frozen=True)
@@ -18,8 +23,17 @@ class Trial:
     attempt: int = 0
 
 
+class Failed(Record):
+    """Trials that are not counted: which question they asked, who failed (`reader` or `judge`), how, how many times."""
+
+    question: str
+    by: Literal["reader", "judge"]
+    problem: str
+    times: int = 1
+
+
 class Scoring(Protocol):
-    """Was each trial answered rightly? None where asking failed.
+    """What was each trial's answer? None where asking failed: it is not counted, and `failures` names it.
 
     `limits`: what its figures cannot show, for the report. `identity`: what its answers depend on, as JSON."""
 
@@ -29,7 +43,12 @@ class Scoring(Protocol):
     @property
     def identity(self) -> dict[str, object]: ...
 
-    def right(self, trials: Sequence[Trial]) -> list[bool | None]: ...
+    @property
+    def failures(self) -> tuple[Failed, ...]:
+        """The trials that failed so far."""
+        ...
+
+    def marks(self, trials: Sequence[Trial]) -> list[Mark | None]: ...
 
 
 class Containment:
@@ -37,6 +56,7 @@ class Containment:
     and never succeeds without. It reads labels instead of text, so it needs no model."""
 
     name = "containment"
+    failures: tuple[Failed, ...] = ()
     limits: tuple[str, ...] = (
         "Containment is a ceiling, not a reader: a question counts as answered exactly when all its gold evidence is "
         "read. So a question is left out only where its gold does not fit the restoration's cap, no error is residual, "
@@ -49,8 +69,9 @@ class Containment:
     def identity(self) -> dict[str, object]:
         return {"kind": self.name}
 
-    def right(self, trials: Sequence[Trial]) -> list[bool | None]:
-        return [set(trial.question.gold) <= {memory.id for memory in trial.context} for trial in trials]
+    def marks(self, trials: Sequence[Trial]) -> list[Mark | None]:
+        held = (set(trial.question.gold) <= {memory.id for memory in trial.context} for trial in trials)
+        return ["right" if whole else "wrong" for whole in held]
 
 
 @dataclass(frozen=True)
@@ -83,6 +104,13 @@ class JudgeRequest:
     attempt: int = 0
 
 
+@dataclass(frozen=True)
+class Unmarked:
+    """An answer that a judge did not mark, and why."""
+
+    problem: str
+
+
 class Reader(Protocol):
     """Answers from a context, or abstains where it does not say. None where asking failed."""
 
@@ -95,14 +123,18 @@ class Reader(Protocol):
 
 
 class Judge(Protocol):
-    """Does an answer say what the reference says? None where asking failed."""
+    """Does an answer say what the reference says?"""
 
     name: str
 
     @property
     def identity(self) -> dict[str, object]: ...
 
-    def right(self, requests: Sequence[JudgeRequest]) -> list[bool | None]: ...
+    def marks(self, requests: Sequence[JudgeRequest]) -> list[Mark | Unmarked]: ...
+
+
+NO_ANSWER = "no answer: the request failed, was cut off, or is longer than the model reads"
+NO_REFERENCE = "the question has no reference answer"
 
 
 class Judged:
@@ -113,26 +145,48 @@ class Judged:
         self.limits = limits
         self._reader = reader
         self._judge = judge
+        self._failed: Counter[Failed] = Counter()
 
     @property
     def identity(self) -> dict[str, object]:
         return {"kind": "judged", "reader": self._reader.identity, "judge": self._judge.identity}
 
-    def right(self, trials: Sequence[Trial]) -> list[bool | None]:
-        asked = [_request(trial) for trial in trials]
-        once = list(dict.fromkeys(asked))
+    @property
+    def failures(self) -> tuple[Failed, ...]:
+        return tuple(failed.model_copy(update={"times": times}) for failed, times in self._failed.items())
+
+    def marks(self, trials: Sequence[Trial]) -> list[Mark | None]:
+        asked = [request_of(trial) for trial in trials]
+        # Without a reference nobody could mark the answer, so it is not asked for.
+        once = list(dict.fromkeys(r for t, r in zip(trials, asked, strict=True) if t.question.answer is not None))
         answers = dict(zip(once, self._reader.answer(once), strict=True))
-        marked: list[JudgeRequest | None] = []
-        for trial, request in zip(trials, asked, strict=True):
-            answer, reference = answers[request], trial.question.answer
-            known = answer is not None and reference is not None
-            judged = JudgeRequest(trial.question.text, str(reference), str(answer), trial.attempt) if known else None
-            marked.append(judged)
-        to_judge = list(dict.fromkeys(request for request in marked if request is not None))
-        verdicts = dict(zip(to_judge, self._judge.right(to_judge), strict=True))
-        return [None if request is None else verdicts[request] for request in marked]
+        to_judge = [_to_judge(trial, answers.get(request)) for trial, request in zip(trials, asked, strict=True)]
+        judged = list(dict.fromkeys(request for request in to_judge if isinstance(request, JudgeRequest)))
+        marks = dict(zip(judged, self._judge.marks(judged), strict=True))
+        return [
+            self._counted(trial, request if isinstance(request, Failed) else marks[request])
+            for trial, request in zip(trials, to_judge, strict=True)
+        ]
+
+    def _counted(self, trial: Trial, found: Mark | Unmarked | Failed) -> Mark | None:
+        if isinstance(found, Unmarked):
+            found = Failed(question=trial.question.id, by="judge", problem=found.problem)
+        if isinstance(found, Failed):
+            self._failed[found] += 1
+            return None
+        return found
 
 
-def _request(trial: Trial) -> ReadRequest:
+def request_of(trial: Trial) -> ReadRequest:
+    """What a reader gets of a trial."""
     context = tuple(ReadMemory(memory.text, memory.time) for memory in trial.context)
     return ReadRequest(trial.question.text, trial.question.time, context, trial.attempt)
+
+
+def _to_judge(trial: Trial, answer: str | None) -> JudgeRequest | Failed:
+    question = trial.question
+    if question.answer is None:
+        return Failed(question=question.id, by="judge", problem=NO_REFERENCE)
+    if answer is None:
+        return Failed(question=question.id, by="reader", problem=NO_ANSWER)
+    return JudgeRequest(question.text, question.answer, answer, trial.attempt)

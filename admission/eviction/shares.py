@@ -11,12 +11,14 @@ from admission.records import Record
 
 
 class CellFigures(Record):
-    """`counts` by cell sum to `questions`. `of_restored`: of the wrong answers that restoring turned, the irreversible
-    share, irreversible / (irreversible + recoverable). `of_errors`: of all that were wrong, irreversible /
-    (irreversible + recoverable + residual). Intervals draw whole histories; all None where there is no such answer."""
+    """`counts` by cell sum to `questions`. `abstained`: of the wrong answers, those that abstain. `of_restored`: of the
+    wrong answers that restoring turned, the irreversible share, irreversible / (irreversible + recoverable).
+    `of_errors`: of all that were wrong, irreversible / (irreversible + recoverable + residual). Intervals draw whole
+    histories; all None where there is no such answer."""
 
     questions: int
     counts: dict[CellName, int]
+    abstained: int
     accuracy: Interval
     of_restored: Interval
     of_errors: Interval
@@ -28,6 +30,7 @@ def cell_figures(outcomes: Sequence[Outcome]) -> CellFigures:
     return CellFigures(
         questions=len(outcomes),
         counts={cell: found[cell] for cell in CELLS},
+        abstained=sum(outcome.mark == "abstained" for outcome in outcomes),
         accuracy=group_interval(*accuracies(outcomes)),
         of_restored=group_interval(*irreversible_of_restored(outcomes)),
         of_errors=group_interval(*irreversible_of_errors(outcomes)),

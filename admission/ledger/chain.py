@@ -11,7 +11,7 @@ from admission.ledger.diagnosis import Evidence, diagnose, hashed_anew
 from admission.ledger.erasing import Account
 from admission.ledger.hashing import Hashing
 from admission.ledger.protocol import Entry, EntryKind, LedgerHead, Problem, Verification
-from admission.records import Namespace
+from admission.records import Namespace, canonical_json
 
 GENESIS = "0" * 64
 EMPTY = LedgerHead(seq=0, hash=GENESIS)
@@ -35,8 +35,9 @@ class Chain(Hashing):
         body: dict[str, Any],
         fingerprint: str | None = None,
         value_digest: str | None = None,
+        text: str | None = None,
     ) -> Entry:
-        """The entry that comes after `head`, dated now."""
+        """The entry that comes after `head`, dated now. `text`: the canonical JSON of `body`, where it is at hand."""
         entry = Entry(
             seq=head.seq + 1,
             kind=kind,
@@ -51,7 +52,9 @@ class Chain(Hashing):
             # With a key nobody else can try which content a hash is of.
             salt=None if self.keyed else secrets.token_hex(16),
         )
-        return entry.model_copy(update={"hash": self.hash_of(entry), "content_digest": self.content_digest(entry)})
+        body_text = canonical_json(body) if text is None else text
+        hashes = {"hash": self.hash_of(entry, body_text), "content_digest": self.content_digest(entry, body_text)}
+        return entry.model_copy(update=hashes)
 
     def verify(
         self,
@@ -90,7 +93,9 @@ class Chain(Hashing):
     def intact(self, entry: Entry, account: Account | None) -> bool:
         """Is this what the entry's hash was taken of or, where an erasure accounts for it, what that left of it?"""
         if account is None:
-            return entry.hash == self.hash_of(entry) and entry.content_digest in (None, self.content_digest(entry))
+            body = canonical_json(entry.body)
+            digest = self.content_digest(entry, body)
+            return entry.hash == self.hash_of(entry, body) and entry.content_digest in (None, digest)
         return (
             entry.hash == account.hash
             and (entry.content_digest, entry.salt) == (None, None)

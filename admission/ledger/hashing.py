@@ -12,8 +12,9 @@ from admission.records import canonical_json
 _FORMAT = b"admission-ledger/1"
 
 
-def canonical_bytes(entry: Entry) -> bytes:
-    """Everything the hash covers besides the entry's place (`previous`, `seq`): one byte string for one content."""
+def canonical_bytes(entry: Entry, body: str | None = None) -> bytes:
+    """Everything the hash covers besides the entry's place (`previous`, `seq`): one byte string for one content.
+    `body`: the canonical JSON of its body, where it is at hand."""
     content = {
         "kind": entry.kind,
         "time": entry.time,
@@ -21,11 +22,16 @@ def canonical_bytes(entry: Entry) -> bytes:
         "namespace": list(entry.namespace),
         "key": entry.key,
         "value_digest": entry.value_digest,
-        "body": entry.body,
     }
     if entry.salt is not None:
         content["salt"] = entry.salt
-    return canonical_json(content).encode("utf-8", "surrogatepass")
+    # In the order of their names the body is the first.
+    rest = canonical_json(content).removeprefix("{")
+    return f'{{"body":{_body(entry, body)},{rest}'.encode("utf-8", "surrogatepass")
+
+
+def _body(entry: Entry, body: str | None) -> str:
+    return canonical_json(entry.body) if body is None else body
 
 
 class Hashing:
@@ -49,17 +55,17 @@ class Hashing:
         """Tells whether two ledgers have the same key, without telling the key; empty for no key."""
         return "" if self._key is None else self._digest(b"key check")
 
-    def hash_of(self, entry: Entry) -> str:
-        """The hash (64 hex characters) of an entry at its `seq`, after its `previous`."""
-        return self.link(entry.previous, entry.seq, canonical_bytes(entry))
+    def hash_of(self, entry: Entry, body: str | None = None) -> str:
+        """The hash (64 hex characters) of an entry at its `seq`, after its `previous`. `body`: as `canonical_bytes`."""
+        return self.link(entry.previous, entry.seq, canonical_bytes(entry, body))
 
     def link(self, previous: str, seq: int, content: bytes) -> str:
         """The hash of this content (`canonical_bytes`) as entry `seq` after the entry with hash `previous`."""
         return self._digest(f"{previous}\n{seq}\n".encode("utf-8", "surrogatepass") + content)
 
-    def content_digest(self, entry: Entry) -> str:
-        """Of body and value digest alone (64 hex characters)."""
-        content = canonical_json({"body": entry.body, "value_digest": entry.value_digest})
+    def content_digest(self, entry: Entry, body: str | None = None) -> str:
+        """Of body and value digest alone (64 hex characters). `body` as in `canonical_bytes`."""
+        content = f'{{"body":{_body(entry, body)},"value_digest":{canonical_json(entry.value_digest)}}}'
         return self._digest(b"content\n" + content.encode("utf-8", "surrogatepass"))
 
     def left_digest(self, entry: Entry) -> str:

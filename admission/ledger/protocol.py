@@ -336,9 +336,10 @@ class Ledger(Protocol):
         """Append other metadata for the value that the memory at this key has: superseded, forgotten, current again.
         An error where it has none that went through the gate."""
 
-    def record_read(self, question_id: str, body: dict[str, Any], *, namespace: Namespace = ()) -> None:
-        """Append what was read for a question, or made of it: one event of its audit trace. `namespace` is the asking
-        principal's. `body` is JSON; nothing in it is the ledger's business (`reading/trace.py` has the nouns)."""
+    def record_read(self, question_id: str, *bodies: dict[str, Any], namespace: Namespace = ()) -> None:
+        """Append what was read for a question, or made of it: events of its audit trace, all of them or none.
+        `namespace` is the asking principal's. Each is JSON; nothing in it is the ledger's business (`reading/trace.py`
+        has the nouns)."""
 
     def reads(self, question_id: str) -> list[Entry]:
         """The events of one question's trace, oldest first; `key` is the question's id."""

@@ -29,7 +29,7 @@ from admission.ledger.protocol import (
 from admission.ledger.rows import Row, entry_as_it_is, entry_of, report_of, row_problem, sealed, utc_text, write_record
 from admission.ledger.sql_deletions import SqlDeletions
 from admission.ledger.sql_erasure import SqlErasure
-from admission.ledger.sql_metadata import SqlMetadata, metadata_body
+from admission.ledger.sql_metadata import SqlMetadata, metadata_body, still_withheld
 from admission.ledger.sql_reads import SqlReads
 from admission.ledger.sql_reviews import SqlReviews
 from admission.ledger.sql_versions import SqlVersions
@@ -263,7 +263,7 @@ class SqlLedger(SqlReviews, SqlVersions, SqlMetadata, SqlReads, SqlDeletions, Sq
         quarantined = report.action in QUARANTINED_ACTIONS
         entry = self._append(db, record, "report", digest(about), report.model_dump(mode="json"))
         if metadata is not None:
-            self._append(db, record, "metadata", None, metadata_body(metadata))
+            self._append(db, record, "metadata", None, metadata_body(still_withheld(db, record.intent, metadata)))
         decided = record.model_copy(
             update={
                 "state": "done" if value is None else "decided",
@@ -310,8 +310,9 @@ class SqlLedger(SqlReviews, SqlVersions, SqlMetadata, SqlReads, SqlDeletions, Sq
 
     def _append_to_chain(self, db: Database, **content: Any) -> Entry:
         """The next entry of the chain; `content` as `Chain.following` takes it."""
-        entry = self._chain.following(self._head(db), **content)
-        db.execute(statements.APPEND, statements.appended(entry))
+        body = canonical_json(content["body"])
+        entry = self._chain.following(self._head(db), **content, text=body)
+        db.execute(statements.APPEND, statements.appended(entry, body))
         db.execute(statements.MOVE_HEAD, (entry.seq, entry.hash))
         return entry
 

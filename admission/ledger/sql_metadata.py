@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from admission.errors import LedgerError
 from admission.ledger import statements
 from admission.ledger.consistency import check_named
-from admission.ledger.protocol import Entry, WriteRecord
+from admission.ledger.protocol import Entry, WriteIntent, WriteRecord
 from admission.ledger.rows import Row
 from admission.ledger.statements import Database
 from admission.metadata import RecordMetadata
@@ -20,6 +20,7 @@ from admission.observability import ledger_call
 from admission.records import Namespace, canonical_json
 
 T = TypeVar("T")
+Place = tuple[Namespace, str]
 
 # Databases take only so many parameters in one query: SQLite by default 32,766, Postgres 65,535.
 _KEYS = 15_000
@@ -42,14 +43,12 @@ class SqlMetadata(ABC):
     @abstractmethod
     def _latest(self, db: Database, namespace: Namespace, key: str, pending: bool) -> WriteRecord | None: ...
 
-    def metadata(self, keys: Sequence[tuple[Namespace, str]]) -> dict[tuple[Namespace, str], RecordMetadata]:
-        if not keys:
-            return {}
-        places = {(canonical_json(namespace), key): (namespace, key) for namespace, key in keys}
-        asked = list(places)
-        pages = [asked[start : start + _KEYS] for start in range(0, len(asked), _KEYS)]
-        rows: list[Row] = self._read(lambda db: [row for page in pages for row in _rows(db, page)])
-        return {places[row["namespace"], row["key"]]: _metadata_of(row) for row in rows}
+    def metadata(self, keys: Sequence[Place]) -> dict[Place, RecordMetadata]:
+        return self._read(lambda db: self._metadata(db, keys)) if keys else {}
+
+    def _metadata(self, db: Any, keys: Sequence[Place]) -> dict[Place, RecordMetadata]:
+        """What `metadata` answers; a database that can tell what has changed need not be asked for all of it again."""
+        return selected_metadata(db, keys)
 
     def metadata_of(self, fingerprint: str) -> RecordMetadata | None:
         row = self._read(lambda db: db.execute(statements.METADATA_OF, (fingerprint,)).fetchone())
@@ -67,6 +66,24 @@ class SqlMetadata(ABC):
             self._append(db, record, "metadata", None, metadata_body(metadata, by, why))
 
         self._write(commit)
+
+
+def selected_metadata(db: Database, keys: Sequence[Place]) -> dict[Place, RecordMetadata]:
+    """The metadata of these keys, as the database has them now."""
+    places = {(canonical_json(namespace), key): (namespace, key) for namespace, key in keys}
+    asked = list(places)
+    pages = [asked[start : start + _KEYS] for start in range(0, len(asked), _KEYS)]
+    rows = [row for page in pages for row in _rows(db, page)]
+    return {places[row["namespace"], row["key"]]: _metadata_of(row) for row in rows}
+
+
+def still_withheld(db: Database, intent: WriteIntent, metadata: RecordMetadata) -> RecordMetadata:
+    """The metadata of a write that is being decided: it is withheld from whom the value is that it is to replace. What
+    was granted was granted of that value, and is not passed on."""
+    place = (intent.namespace, intent.key)
+    replaced = selected_metadata(db, [place]).get(place)
+    withheld = [p for p in replaced.permissions if p.effect == "deny"] if replaced is not None else []
+    return metadata.model_copy(update={"permissions": (*withheld, *metadata.permissions)}) if withheld else metadata
 
 
 def _rows(db: Database, places: Sequence[tuple[str, str]]) -> list[Row]:

@@ -29,11 +29,16 @@ class SqlReads(ABC):
     def _entries(self, where: str, parameters: tuple[object, ...]) -> Iterator[Entry]: ...
 
     @ledger_call
-    def record_read(self, question_id: str, body: dict[str, Any], *, namespace: Namespace = ()) -> None:
+    def record_read(self, question_id: str, *bodies: dict[str, Any], namespace: Namespace = ()) -> None:
         if not question_id:
             raise LedgerError("question_id", "empty", "give the question an id, by which its trace is found")
-        plain = plain_value(body)
-        self._write(lambda db: self._append_to_chain(db, kind="read", namespace=namespace, key=question_id, body=plain))
+        plain = [plain_value(body) for body in bodies]
+
+        def commit(db: Database) -> None:
+            for body in plain:
+                self._append_to_chain(db, kind="read", namespace=namespace, key=question_id, body=body)
+
+        self._write(commit)
 
     def reads(self, question_id: str) -> list[Entry]:
         return list(self._entries("kind = 'read' AND key = ?", (question_id,)))

@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 from admission.errors import LedgerError
 from admission.ledger.holds import FileLocks, NoLocks
+from admission.ledger.known_metadata import KnownMetadata
 from admission.ledger.sql_ledger import SqlLedger
+from admission.ledger.sql_metadata import Place, selected_metadata
 from admission.ledger.sqlite_file import GUARD, MEMORY, Synchronous, begin, connect, ledger_errors, prepare
 from admission.ledger.statements import Database
+from admission.metadata import RecordMetadata
 from admission.records import Namespace
 
 T = TypeVar("T")
@@ -54,6 +57,7 @@ class SqliteLedger(SqlLedger):
             self._db.close()
             raise
         self._db.row_factory = _dict_row
+        self._known = KnownMetadata(selected_metadata)
 
     def close(self) -> None:
         super().close()
@@ -95,6 +99,9 @@ class SqliteLedger(SqlLedger):
                 yield db
         finally:
             db.close()
+
+    def _metadata(self, db: sqlite3.Connection, keys: Sequence[Place]) -> dict[Place, RecordMetadata]:
+        return self._known.of(db, keys)
 
     def _lock_key(self, db: Database, namespace: Namespace, key: str) -> None:
         pass  # one writer at a time

@@ -201,7 +201,12 @@ def begin(db: sqlite3.Connection, timeout_s: float) -> None:
     """
     db.execute("PRAGMA busy_timeout = 0")
     try:
-        _until_free(timeout_s)(db.execute, "BEGIN IMMEDIATE")
+        try:
+            db.execute("BEGIN IMMEDIATE")  # mostly it is free
+        except sqlite3.OperationalError as error:
+            if not _is_busy(error):
+                raise
+            _until_free(timeout_s)(db.execute, "BEGIN IMMEDIATE")
     finally:
         db.execute(f"PRAGMA busy_timeout = {int(timeout_s * 1000)}")
 

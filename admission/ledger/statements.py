@@ -119,8 +119,8 @@ ABOUT_NO_WRITE = (
 )
 
 
-def appended(entry: Entry) -> tuple[object, ...]:
-    """The parameters of `APPEND`."""
+def appended(entry: Entry, body: str) -> tuple[object, ...]:
+    """The parameters of `APPEND`; `body` is the canonical JSON of the entry's."""
     return (
         entry.seq,
         entry.kind,
@@ -129,7 +129,7 @@ def appended(entry: Entry) -> tuple[object, ...]:
         canonical_json(entry.namespace),
         entry.key,
         entry.value_digest,
-        canonical_json(entry.body),
+        body,
         entry.previous,
         entry.hash,
         entry.content_digest,

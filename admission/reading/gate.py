@@ -13,6 +13,7 @@ from admission.reading.intent import IntentClassifier, intent_of
 from admission.reading.lifecycle import lifecycle
 from admission.reading.policies import Policy, PolicyAxis
 from admission.reading.relations import RelationSource
+from admission.reading.write_bounds import WriteBounds
 from admission.reading_settings import ReadingSettings
 from admission.records import Namespace
 
@@ -47,6 +48,7 @@ class ReadGate:
     ) -> None:
         self.settings = settings
         self._policy = PolicyAxis(settings, policies, relations)
+        self._writes = WriteBounds(settings, relations)
         classifier = intent_of if intents is None and settings.intent == "rules" else intents
         if not policies and _shows_nothing(settings):
             logger.warning("[reading] says of no memory what it may be used for: none is shown; %s", _REMEDY)
@@ -62,6 +64,10 @@ class ReadGate:
             self._policy.read(metadata, context),
             lifecycle(metadata, self.intent(context), context.time),
         )
+
+    def may_write(self, namespace: Namespace, context: QueryContext, *, inside: bool) -> AxisReading:
+        """May the context's principal put and delete memories there? `inside`: is it within the boundary of reads?"""
+        return self._writes.read(namespace, context, inside=inside)
 
     def exposes(self, admissibility: Admissibility) -> bool:
         """Does a reader get to see it? What is not known is shown only where the deployment chose so."""
@@ -96,5 +102,7 @@ class ReadGate:
 
 def _shows_nothing(settings: ReadingSettings) -> bool:
     """Does nothing in the settings say of any memory what it may be used for, and is what is open not shown?"""
-    stated = settings.policy or any(rule.purpose_allow is not None for rule in settings.records)
+    stated = any("read" in rule.access for rule in settings.policy) or any(
+        rule.purpose_allow is not None for rule in settings.records
+    )
     return not stated and settings.policy_default == "unresolved" and not settings.expose_unresolved

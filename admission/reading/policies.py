@@ -9,8 +9,9 @@ from typing import Protocol
 from admission.metadata import RecordMetadata
 from admission.reading.axes import AxisReading, conjunction
 from admission.reading.context import QueryContext
+from admission.reading.permissions import permission_for
 from admission.reading.relations import Relations, RelationSource
-from admission.reading.rules import CompiledRule
+from admission.reading.rules import CompiledRule, compiled_rules
 from admission.reading_settings import ReadingSettings, pattern_text
 from admission.records import Namespace
 
@@ -31,9 +32,10 @@ class Policy(Protocol):
 class PolicyAxis:
     """The policy axis of one deployment.
 
-    Whatever is stated of a record has to hold: its own purposes (`purpose_allow`); one of the `allow` rules that are
-    about it, or else `policy_default`; each policy in code; and no `deny` rule. Where none of the first three says
-    anything, `policy_default` does. All in three values: what is missing leaves open what turns on it and nothing else.
+    Whatever is stated of a record has to hold: its own purposes (`purpose_allow`); what a directive grants this
+    principal, one of the `allow` rules that are about it, or else `policy_default`; each policy in code; and no `deny`
+    rule, nor a directive that withholds it. Where none of the first three says anything, `policy_default` does. All in
+    three values: what is missing leaves open what turns on it and nothing else.
     """
 
     def __init__(
@@ -41,18 +43,23 @@ class PolicyAxis:
     ) -> None:
         values: dict[str, bool | None] = {"unresolved": None, "allow": True, "deny": False}
         self._default = values[settings.policy_default]
+        self._unstated = AxisReading(value=self._default, reason=_UNSTATED[self._default])
         self._policies = tuple(policies)
-        related = Relations(settings.relations, relations)
-        self._rules = tuple(CompiledRule(rule, related, settings.owner_template) for rule in settings.policy)
+        self._rules = compiled_rules(settings, Relations(settings.relations, relations), "read")
         # Memories share their namespaces, and mostly their tags.
         self._about = lru_cache(maxsize=4096)(self._find_about)
 
     def read(self, metadata: RecordMetadata, context: QueryContext) -> AxisReading:
         denying, allowing = self._about(metadata.namespace, metadata.policy_tags)
-        stated = list(self._stated(allowing, metadata, context)) or [(self._default, _UNSTATED[self._default])]
-        parts = [*_denials(denying, metadata, context), *stated]
+        if not (denying or allowing or metadata.permissions or self._speaks_without_rules(metadata)):
+            return self._unstated
+        directed = permission_for(metadata, context.principal, context.time)
+        granted = directed if directed is not None and directed[0] is True else None
+        stated = list(self._stated(allowing, granted, metadata, context)) or [(self._default, self._unstated.reason)]
+        withheld = [directed] if directed is not None and granted is None else []
+        parts = [*withheld, *_denials(denying, metadata, context), *stated]
         value = conjunction(*(part[0] for part in parts))
-        return AxisReading(value=value, reason="; ".join(reason for found, reason in parts if found is value))
+        return _reading(value, "; ".join(reason for found, reason in parts if found is value))
 
     def _find_about(
         self, namespace: Namespace | None, tags: tuple[str, ...] | None
@@ -63,10 +70,14 @@ class PolicyAxis:
         about = [(rule, lacking) for rule, lacking in found if lacking is not None]
         return [one for one in about if one[0].denies], [one for one in about if not one[0].denies]
 
-    def _stated(self, about: Sequence[_About], metadata: RecordMetadata, context: QueryContext) -> Iterator[_Part]:
+    def _stated(
+        self, about: Sequence[_About], granted: _Part | None, metadata: RecordMetadata, context: QueryContext
+    ) -> Iterator[_Part]:
         if metadata.purpose_allow is not None:
             yield _purpose(metadata.purpose_allow, context.purpose)
-        if about:
+        if granted is not None:
+            yield granted
+        elif about:
             yield self._allowed(about, metadata, context)
         for policy in self._policies:
             try:
@@ -96,6 +107,12 @@ class PolicyAxis:
         if opened:
             return None, "; ".join(opened)
         return self._default, f"no_rule_allows: none of {len(about)} rules about it holds"
+
+
+@lru_cache(maxsize=1024)
+def _reading(value: bool | None, reason: str) -> AxisReading:
+    """Memories share their reasons."""
+    return AxisReading(value=value, reason=reason)
 
 
 def _denials(about: Sequence[_About], metadata: RecordMetadata, context: QueryContext) -> Iterator[_Part]:

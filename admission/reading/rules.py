@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from fnmatch import translate
+from typing import Literal
 
 from admission.metadata import RecordMetadata
 from admission.reading.context import QueryContext
 from admission.reading.relations import Relations
 from admission.reading.validity import standing
-from admission.reading_settings import OWNER, ReadRule
+from admission.reading_settings import OWNER, ReadingSettings, ReadRule
 from admission.records import Namespace
 
 Lacking = tuple[str, ...] | None
@@ -78,6 +79,14 @@ class CompiledRule:
         kind = to.removeprefix("tag:") + ":"
         tags = metadata.policy_tags
         return None if tags is None else [tag.removeprefix(kind) for tag in tags if tag.startswith(kind)]
+
+
+def compiled_rules(
+    settings: ReadingSettings, relations: Relations, access: Literal["read", "write"]
+) -> tuple[CompiledRule, ...]:
+    """The settings' rules for this access, in their order."""
+    rules = (rule for rule in settings.policy if access in rule.access)
+    return tuple(CompiledRule(rule, relations, settings.owner_template) for rule in rules)
 
 
 def owner_of(namespace: Namespace | None, template: tuple[str, ...] | None) -> str | None:

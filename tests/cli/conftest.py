@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 
 from admission.cli import audit_run
 from admission.cli.app import app
+from admission.cli.eval import trials as eval_trials
 
 # scripted_chat, scripted_provider
 sys.path += [str(Path(__file__).parents[1] / folder) for folder in ("verifiers/chat", "batch")]
@@ -27,6 +28,7 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """Run `admission` with these arguments in an empty folder; stdout and stderr are kept apart."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(audit_run, "AdmissionGate", scripted_gate)
+    monkeypatch.setattr(eval_trials, "AdmissionGate", scripted_gate)
 
     def invoke(*arguments: object) -> Result:
         return CliRunner().invoke(app, [str(argument) for argument in arguments])

@@ -31,8 +31,8 @@ class PausingVerifier(ScriptedVerifier):
         return super().judge(questions)
 
 
-def scripted_gate(settings: Settings) -> AdmissionGate:
-    """What the audit builds instead of a gate with models."""
+def scripted_gate(settings: Settings, *, by_file: bool = False) -> AdmissionGate:
+    """What the commands build instead of a gate with models."""
     judges = {name: PausingVerifier(name, by_words) for name in ("verifier_a", "verifier_b", "adjudicator")}
     return AdmissionGate(settings, **judges)
 

@@ -12,7 +12,6 @@ from admission.errors import InputError, SettingsError
 from admission.evaluation.exposure import (
     ExposureCase,
     ExposureReport,
-    KeptAnswers,
     effects,
     memories,
     read_cases,
@@ -108,14 +107,6 @@ def test_a_case_file_that_cannot_be_read_says_where(tmp_path: Path) -> None:
     file.write_text("\n")
     with pytest.raises(InputError, match="no case"):
         read_cases(file)
-
-
-def test_answers_are_kept_by_reader_and_prompt_also_after_a_torn_line(tmp_path: Path) -> None:
-    file = tmp_path / "answers.jsonl"
-    KeptAnswers(file, "reader 1").keep("prompt", "answer")
-    file.write_text(file.read_text() + '{"key": "ab')
-    assert KeptAnswers(file, "reader 1").get("prompt") == "answer"
-    assert KeptAnswers(file, "reader 2").get("prompt") is None
 
 
 def test_a_reader_that_is_not_there_is_an_error_that_names_the_section() -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from admission.eviction.records import AuditData, History, LabelledQuestion, Memory
 from admission.eviction.restore import ReadSetting, Subject
-from admission.eviction.scoring import JudgeRequest, ReadRequest
+from admission.eviction.scoring import JudgeRequest, Mark, ReadRequest, Unmarked
 
 FORCED = ReadSetting(condition="forced", ranker="bm25", k=2)
 RANKED = ReadSetting(condition="ranked", ranker="bm25", k=2)
@@ -65,9 +65,9 @@ class FakeJudge:
     def identity(self) -> dict[str, object]:
         return {"fake": True}
 
-    def right(self, requests: Sequence[JudgeRequest]) -> list[bool | None]:
+    def marks(self, requests: Sequence[JudgeRequest]) -> list[Mark | Unmarked]:
         self.seen.extend(requests)
-        return [request.reference in request.answer for request in requests]
+        return ["right" if request.reference in request.answer else "wrong" for request in requests]
 
 
 def subject(texts: Sequence[str], gold: Sequence[int], ranked: Sequence[int], answer: str | None = None) -> Subject:

@@ -58,6 +58,13 @@ def test_no_score_is_paid_for_twice(rater: FakeRater, tmp_path: Path) -> None:
     assert len(rater.asked) == 2
 
 
+def test_what_is_not_rated_is_counted_over_all_histories_and_once(rater: FakeRater) -> None:
+    scorer = ChatImportance("some", SETTINGS)
+    for texts in (["about the weather", "hello"], ["more weather"], ["about the weather"]):
+        scorer.scores(texts)
+    assert scorer.unscored == 2
+
+
 @pytest.mark.parametrize(
     ("answer", "score"),
     [("7", 7), (" 10.", 10), ("Score: 3/10", 3), ("8 out of 10", 8), ("11", None), ("0", None), ("7.5", None),

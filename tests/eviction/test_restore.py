@@ -61,8 +61,8 @@ def test_a_restoration_adds_whole_memories_up_to_its_cap() -> None:
 
 def test_a_question_whose_gold_does_not_fit_the_cap_is_not_answered_from_it() -> None:
     asked = subject(TEXTS, [0, 1], [0, 1, 2, 3])
-    assert answered_from_gold([asked], Containment(), cap=4) == [False]
-    assert answered_from_gold([asked], Containment(), cap=5) == [True]
+    assert answered_from_gold([asked], Containment(), cap=4) == ["wrong"]
+    assert answered_from_gold([asked], Containment(), cap=5) == ["right"]
 
 
 def test_a_failed_call_is_no_error_of_memory() -> None:

@@ -53,8 +53,8 @@ def test_outside_of_a_run_nobody_is_known_to_have_written_it_unless_trusted_code
     assert metadata(store, namespace=BEN).provenance.written_by == "ben"
 
 
-def test_sources_that_disagree_name_no_writer_and_cost_no_memory() -> None:
-    store = reading_store()
+def test_sources_that_disagree_name_no_writer_and_cost_no_memory_where_writes_are_open() -> None:
+    store = reading_store(reading={"writes": "open"})
     in_run(store, write, {"user_id": "ana", "langgraph_auth_user": {"user_id": "ben"}})
     assert metadata(store).provenance.written_by is None and store.inner.get(ANA, "k") is not None
 

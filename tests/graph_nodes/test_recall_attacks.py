@@ -235,7 +235,7 @@ def test_a_deployment_that_lets_no_memory_be_used_is_told_so_and_a_read_that_sho
 
 @pytest.mark.parametrize(("writer", "state"), [("ana", "superseded"), ("ben", "current")])
 def test_nobody_supersedes_what_another_principal_has_stored(writer: str, state: str) -> None:
-    store = reading_store()
+    store = reading_store(reading={"writes": "open"})
 
     def told(who: str, key: str, text: str) -> None:
         in_run(store, lambda inner: remember(inner, ANA, key, text), {"user_id": who})

@@ -60,6 +60,23 @@ async def test_what_had_been_superseded_before_it_was_forgotten_is_so_again() ->
     assert store.ledger.metadata([(ANA, "old")])[ANA, "old"].lifecycle.state == "current"
 
 
+def test_what_was_forgotten_through_another_ledger_is_not_shown_by_the_next_read(tmp_path: Path) -> None:
+    inner, url = InMemoryStore(), f"sqlite:///{tmp_path / 'ledger.db'}"
+    with closing(open_ledger(url)) as first, closing(open_ledger(url)) as second:
+        store, other = reading_store(inner, ledger=first), reading_store(inner, ledger=second)
+        keys = [f"k{number}" for number in range(12)]
+        for key in keys:
+            admitted(store, ANA, key, f"{SECRET} {key}")
+        with reading_as(asker()):
+            for number, key in enumerate(keys, 1):
+                assert len(store.search(ANA, limit=50)) == len(keys) - number + 1
+                other.forget(ANA, key, **BY)
+                assert store.get(ANA, key) is None and len(store.search(ANA, limit=50)) == len(keys) - number
+                store.reinstate(ANA, key, by="officer", why="a mistake")
+                assert other.get(ANA, key) is not None
+                other.forget(ANA, key, **BY)
+
+
 def test_a_memory_that_never_passed_the_gate_cannot_be_forgotten() -> None:
     store = reading_store()
     store.inner.put(ANA, "planted", {"content": SECRET})

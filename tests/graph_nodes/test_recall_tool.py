@@ -9,6 +9,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemM
 from langchain_core.runnables.config import set_config_context
 from langgraph.graph import START, StateGraph
 from langgraph.prebuilt import ToolNode
+from langgraph.store.base import GetOp, ListNamespacesOp, SearchOp
 from pydantic import ValidationError
 from reading_store import ANA, BEN, admitted, asker, become, reading_store, remember
 from scripted_gate import guarded
@@ -198,6 +199,17 @@ def test_the_trace_of_a_question_has_what_was_retrieved_and_exposed_and_no_text_
     assert trace.exclusions == {"forgotten": 1}
     (entry,) = store.ledger.reads("t1/q1")
     assert entry.namespace == ANA and "secret" not in str(entry.body) and "Porto" not in str(entry.body)
+
+
+def test_each_read_of_a_batch_is_an_event_of_its_own_under_the_question() -> None:
+    store = reading_store(reading={"trace": True})
+    admitted(store, ANA, "home", "Ana lives in Porto.")
+    admitted(store, ANA, "tea", "Ana drinks tea.")
+    with reading_as(asker(question_id="q1")):
+        store.batch([SearchOp(ANA, limit=1), GetOp(ANA, "tea"), ListNamespacesOp(), GetOp(ANA, "none")])
+    found = [[id.key for id in event.exposed] for event in reads(store, "q1") if isinstance(event, ReadEvent)]
+    # Gets before searches; one listed namespaces, which finds no memory.
+    assert found[:2] == [["tea"], []] and len(found[2]) == 1 and len(found) == 3
 
 
 def test_without_a_question_or_where_the_settings_ask_for_none_no_trace_is_kept() -> None:

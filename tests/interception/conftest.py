@@ -12,7 +12,8 @@ from langgraph.store.memory import InMemoryStore
 from langgraph.store.sqlite import SqliteStore
 from langgraph.store.sqlite.aio import AsyncSqliteStore
 
-sys.path.append(str(Path(__file__).parents[1] / "graph_nodes"))  # scripted_gate
+sys.path.append(str(Path(__file__).parents[1] / "graph_nodes"))  # scripted_gate, reading_store
+sys.path.append(str(Path(__file__).parents[1] / "ledger"))  # ledger_records, which reading_store uses
 
 
 @pytest.fixture(params=["memory", "sqlite"])

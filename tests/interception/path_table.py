@@ -12,7 +12,8 @@ FOLDER = Path(__file__).parent
 DOC = FOLDER.parents[1] / "docs" / "interception.md"
 BEGIN, END = "<!-- paths: begin (tests/interception/path_table.py) -->", "<!-- paths: end -->"
 
-# Tests that are not on one way of writing: what happens on retries and crashes, what counts as evidence, examples.
+# Tests that are not on one way of writing: what happens on retries and crashes, what counts as evidence, whose place it
+# is, examples.
 ON_NO_PATH = frozenset(
     {
         "test_attacks_by_every_way.py",
@@ -23,6 +24,7 @@ ON_NO_PATH = frozenset(
         "test_retry_and_resume.py",
         "test_server_http.py",
         "test_unguarded.py",
+        "test_writes_bounded_by_principal.py",
     }
 )
 

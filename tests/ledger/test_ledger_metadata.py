@@ -8,7 +8,7 @@ from ledger_records import HELD, SPACE, TEA, a_report, an_intent
 
 from admission.errors import LedgerError
 from admission.ledger import Ledger, WriteIntent
-from admission.metadata import Lifecycle, Provenance, RecordMetadata
+from admission.metadata import Lifecycle, Permission, Provenance, RecordMetadata
 from admission.records import Namespace, Report
 
 TOLD = RecordMetadata(
@@ -90,6 +90,21 @@ def test_a_later_value_has_its_own_metadata_and_none_of_the_earlier_ones(ledger:
     assert ledger.metadata_of(later.fingerprint) == FORGOTTEN
 
 
+def test_what_is_withheld_from_somebody_stays_so_when_the_memory_is_updated_and_what_is_granted_does_not(
+    ledger: Ledger,
+) -> None:
+    stored(ledger, an_intent(), TOLD)
+    deny = Permission(principal="petra", effect="deny", source="t1")
+    allow = Permission(principal="tom", effect="allow", source="t2")
+    said = TOLD.model_copy(update={"permissions": (deny, allow)})
+    ledger.annotate(SPACE, "k1", said, by="ines", why="asked for it")
+    stored(ledger, an_intent({"content": "Ines drinks coffee."}), TOLD, a_report("r2"))
+    assert ledger.metadata([HERE])[HERE].permissions == (deny,)
+    ledger.record_delete(SPACE, "k1", thread=None, task=None)
+    stored(ledger, an_intent({"content": "Ines drinks water."}), TOLD, a_report("r3"))
+    assert ledger.metadata([HERE])[HERE] == TOLD
+
+
 def test_a_deleted_memory_has_none_until_it_is_written_again(ledger: Ledger) -> None:
     stored(ledger, an_intent(), TOLD)
     ledger.record_delete(SPACE, "k1", thread=None, task=None)
@@ -160,6 +175,14 @@ def test_the_events_of_a_question_are_found_by_its_id_oldest_first(ledger: Ledge
     ]
     assert [entry.namespace for entry in ledger.reads("q2")] == [()]
     assert ledger.reads("q3") == []
+    assert ledger.verify(ledger.head()).ok
+
+
+def test_events_given_together_are_kept_in_their_order_and_all_or_none(ledger: Ledger) -> None:
+    ledger.record_read("q1", {"event": "first"}, {"event": "second"}, namespace=SPACE)
+    with pytest.raises(LedgerError, match="JSON"):
+        ledger.record_read("q1", {"event": "third"}, {"event": object()}, namespace=SPACE)
+    assert [entry.body["event"] for entry in ledger.reads("q1")] == ["first", "second"]
     assert ledger.verify(ledger.head()).ok
 
 

@@ -1,4 +1,4 @@
-"""No record outside the principal's namespace is ever exposed, whatever is asked for: a seeded search for a way.
+"""No record outside the principal's namespace is ever exposed, or changed, whatever is asked for: a seeded search.
 
 Worlds are random: people whose names are made to be mistaken for each other, templates, rules, metadata that lie. In
 each the most permissive deployment is tried as often as any. The adversary chooses every argument of every read, and
@@ -14,14 +14,23 @@ from typing import Any
 
 import pytest
 from langchain_core.runnables.config import set_config_context
-from langgraph.store.base import GetOp, InvalidNamespaceError, ListNamespacesOp, MatchCondition, Op, Result, SearchOp
+from langgraph.store.base import (
+    GetOp,
+    InvalidNamespaceError,
+    ListNamespacesOp,
+    MatchCondition,
+    Op,
+    PutOp,
+    Result,
+    SearchOp,
+)
 from langgraph.store.memory import InMemoryStore
 from reading_store import admitted
-from scripted_gate import guarded
+from scripted_gate import SAID, TALK, guarded
 
 from admission.errors import AdmissionError
 from admission.metadata import Lifecycle, RecordMetadata
-from graph_nodes import AdmissionStore
+from graph_nodes import AdmissionStore, conversation
 from graph_nodes.principals import asking_for
 from graph_nodes.readings import collect_readings
 from graph_nodes.recall_tool import create_recall_tool
@@ -203,6 +212,64 @@ def test_nothing_outside_the_principals_namespace_is_ever_exposed(group: int) ->
 def _asked(intent: Any, attack: Callable[[], object]) -> object:
     with asking_for(intent):
         return attack()
+
+
+def a_write(world: World) -> Callable[[], object]:
+    """One put or delete by the adversary, of words that were said, so that nothing but the boundary is in its way."""
+    chance, store = world.chance, world.store
+    namespace, key = world.any_namespace(), chance.choice(["k0", "k1", "new"])
+    value: Any = chance.choice([{"content": SAID}, {"content": SAID}, None])
+    writes: list[Callable[[], object]] = [
+        lambda: store.put(namespace, key, {"content": SAID}),
+        lambda: store.delete(namespace, key),
+        lambda: store.batch([PutOp(namespace, key, value)]),
+        lambda: store.batch([PutOp(world.mine, key, value), GetOp(world.mine, key), PutOp(namespace, key, value)]),
+    ]
+    return chance.choice(writes)
+
+
+def everything(world: World) -> dict[tuple[tuple[str, ...], str], Any]:
+    items = InMemoryStore.batch(world.store.inner, [SearchOp((), limit=10_000)])[0]  # type: ignore[arg-type]
+    return {(item.namespace, item.key): item.value for item in items}  # type: ignore[union-attr]
+
+
+def written(world: World) -> tuple[set[tuple[str, ...]], int]:
+    """Where a series of writes by the adversary changed something, and how many they were."""
+    changed: set[tuple[str, ...]] = set()
+    before, count = everything(world), 0
+    for _ in range(ATTACKS):
+        config: Any = {"configurable": world.configurable()}
+        with set_config_context(config) as run:
+            try:
+                run.run(_said, a_write(world))
+            except (*REFUSALS, *NOT_READABLE):
+                pass
+        after = everything(world)
+        places = {place for place in before | after if before.get(place) != after.get(place)}
+        changed |= {namespace for namespace, _ in places}
+        before, count = after, count + len(places)
+    return changed, count
+
+
+def _said(write: Callable[[], object]) -> None:
+    with conversation("talk", TALK):
+        write()
+
+
+def test_nothing_outside_the_principals_namespace_is_ever_written_or_deleted() -> None:
+    count = 0
+    for seed in range(12):
+        world = World(seed)
+        changed, own = written(world)
+        assert {namespace for namespace in changed if not world.owned(namespace)} == set()
+        count += own
+    assert count > 100  # and its own is
+
+
+def test_the_search_for_a_write_finds_one_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graph_nodes.principals.Principal.owns", lambda self, namespace: True)
+    world = World(1)
+    assert [namespace for namespace in written(world)[0] if not world.owned(namespace)]
 
 
 def test_the_search_for_a_way_finds_one_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:

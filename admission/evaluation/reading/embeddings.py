@@ -26,8 +26,8 @@ MAX_TOKENS = 256
 """Where the model's card cuts a text (sentence_bert_config.json)."""
 IDENTITY = f"all-MiniLM-L6-v2 {minilm.WEIGHTS_SHA256[:16]}, {MAX_TOKENS} tokens, mean, l2, fp32"
 """What the numbers depend on beside the text."""
-BATCH = 32
-_LENGTH_STEP = 32
+BATCH = 16
+_LENGTH_STEP = 8
 _SCHEMA = "CREATE TABLE IF NOT EXISTS vectors (digest BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID"
 
 

@@ -1,0 +1,82 @@
+"""Recorded writes as cases: what is put to a gate, and beside it what is only scored by."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from admission.errors import InputError
+from admission.evaluation.loaders import load_conversations
+from admission.evaluation.replay_metrics import UNSUPPORTED, VALID
+from admission.evaluation.seed import SEED
+from admission.history import History, Timeline
+from admission.records import Candidate, Conversation
+
+
+class Case(NamedTuple):
+    """A write and the turns before it. `reference` is what people say of it (`{}`: nothing), never shown to a gate."""
+
+    candidate: Candidate
+    history: History
+    reference: Mapping[str, Any]
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Conversation and id: no two cases of an evaluation share it."""
+        return (self.candidate.conversation, self.candidate.id)
+
+    @property
+    def group(self) -> str:
+        """What is drawn together in the statistics: the conversation."""
+        return self.candidate.conversation
+
+    @property
+    def valid(self) -> bool | None:
+        """Whether the reference says that the history supports the memory; None where it does not say."""
+        status = self.reference.get("status")
+        return True if status in VALID else False if status in UNSUPPORTED else None
+
+
+def read_cases(files: Sequence[Path], *, passage_chars: int) -> list[Case]:
+    """The writes of the files, in their order.
+
+    Raises `InputError` for a file without writes and for a write that occurs twice.
+    """
+    cases: list[Case] = []
+    seen: dict[tuple[str, str], Path] = {}
+    for file in files:
+        before = len(cases)
+        for conversation in load_conversations(file):
+            for case in cases_of(conversation, passage_chars=passage_chars):
+                if case.key in seen:
+                    problem = f"{case.candidate.id!r} of {case.group!r} is in {seen[case.key]} already"
+                    raise InputError(
+                        "writes.id", problem, "give each write of a conversation its own id", where=str(file)
+                    )
+                seen[case.key] = file
+                cases.append(case)
+        if len(cases) == before:
+            raise InputError("FILE", "holds no recorded write", "give conversations with `writes`", where=str(file))
+    return cases
+
+
+def drawn(cases: Sequence[Case], sample: int | None, seed: int = SEED) -> list[Case]:
+    """So many of the cases, drawn with `seed`, in their order; all of them without `sample`."""
+    if sample is None or sample >= len(cases):
+        return list(cases)
+    return [cases[place] for place in sorted(random.Random(seed).sample(range(len(cases)), sample))]
+
+
+def cases_of(conversation: Conversation, *, passage_chars: int) -> Iterator[Case]:
+    """The writes of one conversation."""
+    timeline: Timeline | None = None
+    for write in conversation.writes:
+        timeline = timeline or Timeline(conversation.id, conversation.turns, passage_chars=passage_chars)
+        yield Case(conversation.candidate(write), timeline.before(write.written_after), write.reference or {})
+
+
+def pairs(cases: Iterable[Case]) -> list[tuple[Candidate, History]]:
+    """What a gate is given of the cases."""
+    return [(case.candidate, case.history) for case in cases]

@@ -1,0 +1,3 @@
+"""The seed of every draw an evaluation makes, unless it is told another."""
+
+SEED = 20
