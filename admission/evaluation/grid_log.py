@@ -22,11 +22,13 @@ class GridLog:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._end = 0
+        self._size = 0
 
     def read(self, config_digest: str) -> Iterator[GridDecision]:
         """The decisions in the file. Raises `InputError` if it holds other things, or another configuration's."""
         if not self.path.exists():
             return
+        self._size = self.path.stat().st_size
         with open(self.path, "rb") as file:
             for number, line in enumerate(file, 1):
                 decision = self._parsed(line, number)
@@ -42,12 +44,15 @@ class GridLog:
         """Add one, durably, after what `read` found whole."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with open(self.path, "r+b" if self.path.exists() else "w+b") as file:
+            if file.seek(0, os.SEEK_END) != self._size:
+                problem = f"{self.path} was written by another run meanwhile"
+                raise InputError(_FIELD, problem, "wait for it and start again, or give another file")
             file.seek(self._end)
             file.truncate()
             file.write(decision.model_dump_json().encode() + b"\n")
             file.flush()
             os.fsync(file.fileno())
-            self._end = file.tell()
+            self._end = self._size = file.tell()
 
     def _parsed(self, line: bytes, number: int) -> GridDecision | None:
         """The decision of a line; None for a last one cut short."""

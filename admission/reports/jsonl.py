@@ -55,16 +55,21 @@ def write_reports(path: str | Path, reports: Iterable[Report]) -> None:
     partial.replace(target)
 
 
+_ANOTHER = "wait for it and start again, or give another"
+
+
 class ReportLog:
     """A file of reports that is only appended to; every report is in the file as soon as `append` returns.
 
     Appending first drops a last line cut short by a kill, and refuses a file that holds anything but reports
-    (`InputError`), so that a wrong path harms nothing. `sync` makes what was appended durable.
+    (`InputError`), so that a wrong path harms nothing. `sync` makes what was appended durable. While one log appends to
+    a file no other may, in whatever process: its first append raises `InputError`.
     """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self._end: int | None = None
+        self._size = 0
         self._file: BinaryIO | None = None
 
     def __enter__(self) -> ReportLog:
@@ -77,6 +82,7 @@ class ReportLog:
         """The reports already in the file, in order."""
         end = 0
         if self.path.exists():
+            self._size = self.path.stat().st_size
             for report, end in _whole_lines(self.path):  # noqa: B007
                 yield report
         self._end = end
@@ -102,7 +108,9 @@ class ReportLog:
         if self._end is None:
             for _ in self.existing():
                 pass
-        file = open(self.path, "r+b" if self.path.exists() else "w+b")  # noqa: SIM115
+        self.path.touch()
+        file = open(self.path, "r+b")  # noqa: SIM115
+        self._alone(file)
         end = file.seek(self._end or 0)
         file.truncate()
         if end:
@@ -110,6 +118,26 @@ class ReportLog:
             if file.read(1) != b"\n":
                 file.write(b"\n")
         return file
+
+    def _alone(self, file: BinaryIO) -> None:
+        """Holds the file until it is closed: two runs that write to one would spoil each other's reports."""
+        try:
+            _lock(file)
+        except OSError as error:
+            file.close()
+            raise InputError("--out", f"{self.path} is being written by another run", _ANOTHER) from error
+        if file.seek(0, os.SEEK_END) != self._size:
+            file.close()
+            raise InputError("--out", f"{self.path} was written by another run meanwhile", _ANOTHER)
+
+
+def _lock(file: BinaryIO) -> None:
+    """Locks an open file against other runs, where the system can. Raises `OSError` if another has it."""
+    try:
+        import fcntl
+    except ImportError:
+        return
+    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _whole_lines(path: Path) -> Iterator[tuple[Report, int]]:

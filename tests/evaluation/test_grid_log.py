@@ -54,3 +54,13 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path, content: str) -> No
     with pytest.raises(InputError, match="no decision"):
         list(GridLog(other).read("c"))
     assert other.read_text() == content
+
+
+def test_decisions_of_another_run_since_the_file_was_read_are_not_written_over(path: Path) -> None:
+    log, other = GridLog(path), GridLog(path)
+    for each in (log, other):
+        assert len(list(each.read("c"))) == 2
+    other.append(decision("w3"))
+    with pytest.raises(InputError, match="another run"):
+        log.append(decision("w4"))
+    assert [found.id for found in GridLog(path).read("c")] == ["w1", "w2", "w3"]

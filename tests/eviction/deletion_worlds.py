@@ -9,8 +9,8 @@ from langchain_core.messages import HumanMessage
 from langgraph.store.base import BaseStore
 from scripted_gate import guarded
 
-from admission.eviction.deletion_questions import AuditQuestion
-from admission.eviction.deletions import DeletionAudit, Piece, audit_deletions
+from admission.eviction.deletions.audit import DeletionAudit, Piece, audit_deletions
+from admission.eviction.deletions.questions import AuditQuestion
 from admission.ledger import Ledger
 from graph_nodes import AdmissionStore, conversation
 

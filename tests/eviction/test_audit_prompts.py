@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import prompts
-from admission.eviction.judges import marking
-from admission.eviction.model_reader import reading
+from admission.eviction.answering.judges import marking
+from admission.eviction.answering.model_reader import reading
 from admission.eviction.scoring import JudgeRequest, ReadMemory, ReadRequest
 
 PAGE = (Path(__file__).parents[2] / "docs" / "prompts.md").read_text()

@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from admission.eviction.answering.judges import ChatJudge
+from admission.eviction.answering.model_reader import ModelReader
 from admission.eviction.bench import Bench, Budget
 from admission.eviction.controls import Unrelated, controls
 from admission.eviction.importance import EmbeddedImportance, Importance
-from admission.eviction.judges import ChatJudge
-from admission.eviction.model_reader import ModelReader
 from admission.eviction.policies import Adversarial, EvictionPolicy, Fifo, RandomOrder
 from admission.eviction.records import Memory
 from admission.eviction.redundancy import RedundancyAware

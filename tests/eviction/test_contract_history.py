@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from admission.cli.app import app
 from admission.errors import InputError
-from admission.eviction.data import load
+from admission.eviction.histories.loading import load
 
 
 def talk(id: str = "c1", **changes: Any) -> dict[str, Any]:

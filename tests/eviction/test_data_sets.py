@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from admission.errors import InputError
-from admission.eviction.data import load
+from admission.eviction.histories.loading import load
 
 LOCOMO: list[dict[str, Any]] = [
     {

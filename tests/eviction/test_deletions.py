@@ -29,8 +29,8 @@ from ledger_places import Place, SqlitePlace
 from scripted_gate import guarded
 
 from admission.errors import LedgerError
-from admission.eviction.deletion_questions import AuditQuestion
-from admission.eviction.deletions import audit_deletions
+from admission.eviction.deletions.audit import audit_deletions
+from admission.eviction.deletions.questions import AuditQuestion
 from admission.eviction.policies import Fifo
 from admission.ledger import SqliteLedger, open_ledger
 from admission.metadata import Lifecycle, RecordMetadata

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from admission.cli.app import app
 from admission.errors import InputError
-from admission.eviction.deletion_questions import read_questions
+from admission.eviction.deletions.questions import read_questions
 from admission.ledger import open_ledger
 
 LINES: list[dict[str, Any]] = [

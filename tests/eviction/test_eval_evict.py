@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from admission.cli.app import app
 from admission.errors import InputError
-from admission.eviction.data import load
+from admission.eviction.histories.loading import load
 
 FAST = ("--policies", "fifo,random,adversarial", "--rankers", "bm25", "--k", "2")
 

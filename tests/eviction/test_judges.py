@@ -9,7 +9,7 @@ import pytest
 from eviction_chat import SETTINGS, FakeChat, FakeJudgingChat
 
 from admission.errors import InputError, SettingsError
-from admission.eviction.judges import ChatJudge, NormalisedJudge, mark_of
+from admission.eviction.answering.judges import ChatJudge, NormalisedJudge, mark_of
 from admission.eviction.scoring import JudgeRequest, Unmarked
 from admission.verifiers.chat import building
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from admission.errors import InputError
-from admission.eviction import json_items
-from admission.eviction.data import load
-from admission.eviction.json_items import array_items
+from admission.eviction.histories import json_items
+from admission.eviction.histories.json_items import array_items
+from admission.eviction.histories.loading import load
 
 
 def turn(content: str, role: str = "user", **marks: Any) -> dict[str, Any]:

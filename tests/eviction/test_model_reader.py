@@ -8,7 +8,7 @@ import pytest
 from eviction_chat import SETTINGS, FakeChat, FakeReadingChat
 
 from admission.errors import InputError
-from admission.eviction.model_reader import ModelReader, reading
+from admission.eviction.answering.model_reader import ModelReader, reading
 from admission.eviction.scoring import ReadMemory, ReadRequest
 from admission.verifiers.chat import building
 

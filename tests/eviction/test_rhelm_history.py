@@ -6,7 +6,7 @@ import gzip
 import json
 from pathlib import Path
 
-from admission.eviction.data import load
+from admission.eviction.histories.loading import load
 
 
 def test_each_persona_is_a_history_oldest_first_and_keeps_its_questions(tmp_path: Path) -> None:

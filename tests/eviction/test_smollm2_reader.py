@@ -9,10 +9,10 @@ import pytest
 from eviction_worlds import FakeEncoder
 from plain_histories import plain_histories
 
+from admission.eviction.answering.judges import NormalisedJudge
+from admission.eviction.answering.model_reader import ModelReader
 from admission.eviction.bench import Bench, Budget
 from admission.eviction.grid import Finished, Grid
-from admission.eviction.judges import NormalisedJudge
-from admission.eviction.model_reader import ModelReader
 from admission.eviction.policies import Fifo
 from admission.eviction.report import reported
 from admission.eviction.restore import Condition, ReadSetting

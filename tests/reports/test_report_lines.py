@@ -131,3 +131,21 @@ def test_any_text_means_the_same_after_a_trip_through_json(text: str) -> None:
 def test_text_made_printable_has_nothing_left_to_spell_out(text: str) -> None:
     assert printable(printable(text)) == printable(text)
     assert "\n" not in one_line(text) and "\x1b" not in one_line(text)
+
+
+def test_a_file_that_another_log_is_appending_to_is_left_to_it(tmp_path: Path, repaired: Report) -> None:
+    with ReportLog(tmp_path / "reports.jsonl") as first, ReportLog(tmp_path / "reports.jsonl") as second:
+        first.append(repaired)
+        with pytest.raises(InputError, match="another run"):
+            second.append(repaired)
+    assert list(read_reports(tmp_path / "reports.jsonl")) == [repaired]
+
+
+def test_reports_of_another_run_since_the_file_was_read_are_not_written_over(tmp_path: Path, repaired: Report) -> None:
+    with ReportLog(tmp_path / "reports.jsonl") as log:
+        assert list(log.existing()) == []
+        with ReportLog(tmp_path / "reports.jsonl") as other:
+            other.append(repaired)
+        with pytest.raises(InputError, match="meanwhile"):
+            log.append(repaired)
+    assert list(read_reports(tmp_path / "reports.jsonl")) == [repaired]

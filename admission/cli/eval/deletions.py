@@ -24,8 +24,8 @@ def eval_deletions(
 ) -> None:
     """Say of each question what the deletions made of it, and of each deletion which questions it cost."""
     from admission.cli.eval.deletions_view import deletions_page, deletions_view
-    from admission.eviction.deletion_questions import read_questions
-    from admission.eviction.deletions import audit_deletions
+    from admission.eviction.deletions.audit import audit_deletions
+    from admission.eviction.deletions.questions import read_questions
     from admission.reports.evaluation import write_evaluation
     from admission.version import __version__
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from rich.console import Group
 
 from admission.cli.eval.tables import terminal_table
-from admission.eviction.deletion_log import LoggedDeletion
-from admission.eviction.deletions import CauseCost, DeletionAudit, DeletionCost, Piece, Source
+from admission.eviction.deletions.audit import CauseCost, DeletionAudit, DeletionCost, Piece, Source
+from admission.eviction.deletions.log import LoggedDeletion
 from admission.reports.evaluation import EvaluationPage, ShownTable
 from admission.reports.safe import one_line
 

@@ -83,7 +83,7 @@ def _drawn(cases: list[DownstreamCase], sample: int | None, seed: int) -> list[D
 
 def _says() -> Says:
     """The containment rule of the eviction audit: the reference's words or numbers stand in the answer."""
-    from admission.eviction.judges import NormalisedJudge
+    from admission.eviction.answering.judges import NormalisedJudge
     from admission.eviction.scoring import JudgeRequest
 
     judge = NormalisedJudge()

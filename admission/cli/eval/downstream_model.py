@@ -9,7 +9,7 @@ from admission.cli.eval.reading import measuring
 from admission.cli.eval.trials import agree
 from admission.evaluation.derivation.cost import CHARS_A_TOKEN, Cost
 from admission.evaluation.readers import Reader
-from admission.eviction.asking import Asked, KeptModel
+from admission.eviction.answering.asking import Asked, KeptModel
 
 ANSWERS = "answers.jsonl"
 

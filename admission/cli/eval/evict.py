@@ -12,7 +12,7 @@ from admission.cli.output import check_output_folder, console, print_json
 
 if TYPE_CHECKING:
     from admission.eviction.bench import Budget
-    from admission.eviction.contract_history import MemoriesAre
+    from admission.eviction.histories.conversations import MemoriesAre
 
 POLICIES = ("fifo", "random", "redundancy", "importance", "adversarial")
 
@@ -66,7 +66,7 @@ def eval_evict(
     from admission.cli.eval.evict_view import eviction_page, eviction_table, left_out
     from admission.cli.eval.reading import chosen_rankers
     from admission.evaluation.reading.plots import check_plots
-    from admission.eviction.data import load
+    from admission.eviction.histories.loading import load
     from admission.eviction.records import sampled
     from admission.reports.evaluation import write_evaluation
 
@@ -106,7 +106,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 def _memories(text: str) -> MemoriesAre:
     from admission.errors import InputError
-    from admission.eviction.contract_history import MEMORIES_ARE
+    from admission.eviction.histories.conversations import MEMORIES_ARE
 
     for known in MEMORIES_ARE:
         if known == text:

@@ -7,9 +7,9 @@ from pathlib import Path
 from rich.progress import Progress, TaskID
 
 from admission.errors import InputError
-from admission.eviction.judges import ChatJudge, NormalisedJudge
-from admission.eviction.judging_cost import Estimate
-from admission.eviction.model_reader import ModelReader
+from admission.eviction.answering.cost import Estimate
+from admission.eviction.answering.judges import ChatJudge, NormalisedJudge
+from admission.eviction.answering.model_reader import ModelReader
 from admission.eviction.scoring import Containment, Judged, Scoring
 from admission.settings import load_settings
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from admission.errors import InputError
 from admission.evaluation.loaders import load_conversations
-from admission.evaluation.replay_metrics import UNSUPPORTED, VALID
+from admission.evaluation.replay_metrics import UNSUPPORTED, VALID, ReferenceStatus
 from admission.evaluation.seed import SEED
 from admission.history import History, Timeline
 from admission.records import Candidate, Conversation
@@ -42,7 +42,8 @@ class Case(NamedTuple):
 def read_cases(files: Sequence[Path], *, passage_chars: int) -> list[Case]:
     """The writes of the files, in their order.
 
-    Raises `InputError` for a file without writes and for a write that occurs twice.
+    Raises `InputError` for a file without writes, a write that occurs twice, and a reference that is not one: a status
+    that was misspelt must not make its write one that nothing is said of.
     """
     cases: list[Case] = []
     seen: dict[tuple[str, str], Path] = {}
@@ -50,6 +51,7 @@ def read_cases(files: Sequence[Path], *, passage_chars: int) -> list[Case]:
         before = len(cases)
         for conversation in load_conversations(file):
             for case in cases_of(conversation, passage_chars=passage_chars):
+                _check_reference(case.reference, where=f"{file}, {case.group}, {case.candidate.id}")
                 if case.key in seen:
                     problem = f"{case.candidate.id!r} of {case.group!r} is in {seen[case.key]} already"
                     raise InputError(
@@ -75,6 +77,23 @@ def cases_of(conversation: Conversation, *, passage_chars: int) -> Iterator[Case
     for write in conversation.writes:
         timeline = timeline or Timeline(conversation.id, conversation.turns, passage_chars=passage_chars)
         yield Case(conversation.candidate(write), timeline.before(write.written_after), write.reference or {})
+
+
+def _check_reference(reference: Mapping[str, Any], *, where: str) -> None:
+    status = reference.get("status")
+    if status is not None and status not in get_args(ReferenceStatus):
+        known = ", ".join(get_args(ReferenceStatus))
+        raise InputError("reference.status", f"{status!r} is no status", f"use one of {known}", where=where)
+    obligations = reference.get("obligations") or []
+    if not isinstance(obligations, list):
+        raise InputError("reference.obligations", "is not a list", "give a list of objects", where=where)
+    for number, item in enumerate(obligations):
+        field = f"reference.obligations.{number}"
+        if not isinstance(item, Mapping):
+            raise InputError(field, "is not an object", 'write {"text": ..., "label": ...}', where=where)
+        evidence = item.get("evidence") or []
+        if not isinstance(evidence, list) or not all(isinstance(turn, str) for turn in evidence):
+            raise InputError(f"{field}.evidence", "is not a list of turn ids", 'write ["t1", "t2"]', where=where)
 
 
 def pairs(cases: Iterable[Case]) -> list[tuple[Candidate, History]]:

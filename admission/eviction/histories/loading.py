@@ -10,13 +10,13 @@ from typing import Any, BinaryIO
 from admission.errors import InputError
 from admission.evaluation.reading import rhelm
 from admission.evaluation.reading.dataset import QUESTIONS
-from admission.eviction import contract_history, locomo, longmemeval
-from admission.eviction.contract_history import MemoriesAre, load_contract
-from admission.eviction.json_items import array_items
-from admission.eviction.locomo import load_locomo
-from admission.eviction.longmemeval import load_longmemeval
+from admission.eviction.histories import conversations, locomo, longmemeval
+from admission.eviction.histories.conversations import MemoriesAre, load_contract
+from admission.eviction.histories.json_items import array_items
+from admission.eviction.histories.locomo import load_locomo
+from admission.eviction.histories.longmemeval import load_longmemeval
+from admission.eviction.histories.rhelm import load_rhelm
 from admission.eviction.records import AuditData, checked
-from admission.eviction.rhelm import load_rhelm
 
 SEE = "see docs/eviction.md for the files"
 _SUFFIXES = (".json", ".jsonl")
@@ -73,7 +73,7 @@ def _loader(file: Path) -> Loader:
     if _begins_an_array(file):
         _, first = next(array_items(file), ("", {}))
         loader = load_longmemeval if longmemeval.is_item(first) else load_locomo if locomo.is_sample(first) else None
-    elif contract_history.is_line(_first_line(file)):
+    elif conversations.is_line(_first_line(file)):
         loader = load_contract
     if loader is None:
         problem = "is neither LoCoMo's, nor LongMemEval's, nor a file of conversations"

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import prompts
 from admission.evaluation.derivation.cost import CHARS_A_TOKEN, Cost
-from admission.eviction.judges import ChatJudge, NormalisedJudge, mark_of, marking
-from admission.eviction.model_reader import ModelReader, reading
+from admission.eviction.answering.judges import ChatJudge, NormalisedJudge, mark_of, marking
+from admission.eviction.answering.model_reader import ModelReader, reading
 from admission.eviction.scoring import Containment, Failed, JudgeRequest, Mark, Trial, Unmarked, request_of
 
 

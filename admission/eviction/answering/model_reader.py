@@ -7,7 +7,7 @@ from pathlib import Path
 
 import prompts
 from admission.evaluation.readers import reader_of
-from admission.eviction.asking import Asked, KeptModel
+from admission.eviction.answering.asking import Asked, KeptModel
 from admission.eviction.scoring import ReadMemory, ReadRequest
 from admission.settings import Settings
 from admission.verifiers.chat.requests import fence_of, lines_of, quoted

@@ -12,8 +12,8 @@ from typing import Literal, get_args
 
 from pydantic import computed_field
 
-from admission.eviction.deletion_log import REPLACEMENT, DeletionLog, Life, LoggedDeletion, Turn
-from admission.eviction.deletion_questions import AuditQuestion, NeededMemory
+from admission.eviction.deletions.log import REPLACEMENT, DeletionLog, Life, LoggedDeletion, Turn
+from admission.eviction.deletions.questions import AuditQuestion, NeededMemory
 from admission.ledger import Ledger, LedgerHead
 from admission.records import Namespace, Record
 

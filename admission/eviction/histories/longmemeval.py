@@ -12,7 +12,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from admission.errors import InputError
 from admission.evaluation.loaders.foreign import Foreign
-from admission.eviction.json_items import array_items
+from admission.eviction.histories.json_items import array_items
 from admission.eviction.records import AuditData, History, LabelledQuestion, Memory
 
 SEE = "see docs/eviction.md for the files"

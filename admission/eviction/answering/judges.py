@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 import prompts
 from admission.errors import InputError
 from admission.evaluation.readers import reader_of
-from admission.eviction.asking import Asked, KeptModel
+from admission.eviction.answering.asking import Asked, KeptModel
 from admission.eviction.scoring import JudgeRequest, Mark, Unmarked
 from admission.reading.disclosure import NormalisedString, NumbersAndDates
 from admission.records import Usage
