@@ -15,6 +15,7 @@ from langgraph.store.base import BaseStore
 from admission.errors import InputError
 from admission.records import Conversation, Namespace, Turn, Write
 from admission.settings import WriteSettings
+from admission.text import printable
 from graph_nodes.messages import turns_from_messages
 from graph_nodes.store import AdmissionStore
 from graph_nodes.values import citation_field, memory_text
@@ -135,15 +136,15 @@ def recorded(
     left_out: list[LeftOut] = []
     for item in dump.items:
         place = _place(item, known, by_namespace, thread)
-        text = memory_text(item.value, writes)
+        text = printable(memory_text(item.value, writes))
         if isinstance(place, str) or not text.strip():
             left_out.append(LeftOut(item.namespace, item.key, place if isinstance(place, str) else "it says nothing"))
             continue
         own, position = place
         write = Write(
-            id=item.key,
+            id=printable(item.key),
             memory=text,
-            citations=tuple(item.value[field]) if (field := citation_field(item.value, writes)) else (),
+            citations=tuple(map(printable, item.value[field])) if (field := citation_field(item.value, writes)) else (),
             written_after=own.turns[position].id,
         )
         found[own.id, item.namespace].append((position, write))
@@ -237,10 +238,13 @@ def _conversations(
     """One for each thread and namespace. It is called as the thread, and as both where a thread has several."""
     for thread_id, thread in known.items():
         namespaces = sorted(namespace for owner, namespace in found if owner == thread_id)
-        for namespace in namespaces:
+        joined = ["/".join(namespace) for namespace in namespaces]
+        for place, namespace in enumerate(namespaces):
+            again = joined[:place].count(joined[place])  # ("a/b",) and ("a", "b") read the same
+            name = f"{thread_id} [{joined[place]}]" + (f" {again + 1}" if again else "")
             writes = sorted(found[thread_id, namespace], key=lambda write: (write[0], write[1].id))
             yield Conversation(
-                id=thread_id if len(namespaces) == 1 else f"{thread_id} [{'/'.join(namespace)}]",
+                id=thread_id if len(namespaces) == 1 else name,
                 namespace=namespace,
                 turns=thread.turns,
                 writes=tuple(write for _, write in writes),

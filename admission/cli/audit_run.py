@@ -154,6 +154,8 @@ class AuditRun:
         with ExitStack() as stack:
             ledger = stack.enter_context(self._ledger()) if self.ledger_url is not None else None
             requests = stack.enter_context(self.batch) if self.batch is not None else None
+            if log is not None:
+                log.begin()  # before anything is judged and paid for
             stack.enter_context(self._interruptible())
             progress = stack.enter_context(self._progress())
             task = progress.add_task("judging", total=len(self.plan), completed=self._already)

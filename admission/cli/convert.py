@@ -29,11 +29,15 @@ def convert(
 ) -> None:
     """Make conversations with recorded writes of a store's memories and the threads that they were written in."""
     from admission.cli.output import check_output, print_json
+    from admission.errors import InputError
     from admission.reports.safe import one_line
     from admission.settings import load_settings
     from graph_nodes.dumps import recorded
 
     check_output("--out", out)
+    for given in (*files, *((threads,) if threads is not None else ())):
+        if out.exists() and given.exists() and out.samefile(given):
+            raise InputError("--out", f"{out} is what is read", "give another file: it would be written over")
     settings = load_settings(config)
     found = recorded(_dump(files), settings.writes, thread=thread, threads=_by_namespace(threads))
     _write(out, found)

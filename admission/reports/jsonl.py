@@ -87,9 +87,14 @@ class ReportLog:
                 yield report
         self._end = end
 
-    def append(self, report: Report) -> None:
+    def begin(self) -> None:
+        """Open the file for appending. The first `append` does, too; what costs much should be told before."""
         if self._file is None:
             self._file = self._open()
+
+    def append(self, report: Report) -> None:
+        self.begin()
+        assert self._file is not None
         self._file.write(report_line(report).encode() + b"\n")
         self._file.flush()
 

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from admission.evaluation.derivation.downstream import DownstreamCase, read_cases
-from admission.eviction.judges import NormalisedJudge
+from admission.eviction.answering.judges import NormalisedJudge
 from admission.eviction.scoring import JudgeRequest
 from admission.text import content_terms, terms
 

@@ -69,3 +69,10 @@ def test_what_is_wrong_is_one_line(
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
     assert said in result.stderr
     assert not Path("c.jsonl").exists()
+
+
+def test_what_is_read_is_never_written_over(run: Run, dump: Path, tmp_path: Path) -> None:
+    before = dump.read_bytes()
+    result = run("convert", dump, "--out", dump)
+    assert result.exit_code == 2 and "--out" in result.stderr and "would be written over" in result.stderr
+    assert dump.read_bytes() == before

@@ -11,6 +11,7 @@ import typer
 
 from admission.cli.eval.reading import INTERRUPTED, measuring
 from admission.cli.output import check_output_folder, warn_of_missing
+from admission.deliberation import input_digest
 from admission.errors import InputError
 from admission.evaluation.derivation.cost import Cost, estimate
 from admission.evaluation.derivation.trials import Decide, Trial, Trials
@@ -127,8 +128,8 @@ def chosen_views(given: Sequence[str] | None) -> tuple[VerificationView, ...]:
 
 
 def data_digest(trials: Sequence[Trial]) -> str:
-    """Digest of what was put to the gates, without what it is scored by."""
-    return digest(sorted({(t.candidate.conversation, t.candidate.id, t.history.digest) for t in trials}))
+    """Digest of what was put to the gates: memories, citations and histories, without what they are scored by."""
+    return digest(sorted({input_digest(trial.candidate, trial.history) for trial in trials}))
 
 
 def varied(settings: Settings, **sections: Mapping[str, Any]) -> Settings:

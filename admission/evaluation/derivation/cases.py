@@ -12,7 +12,7 @@ from admission.evaluation.loaders import load_conversations
 from admission.evaluation.replay_metrics import UNSUPPORTED, VALID, ReferenceStatus
 from admission.evaluation.seed import SEED
 from admission.history import History, Timeline
-from admission.records import Candidate, Conversation
+from admission.records import Candidate, Conversation, digest
 
 
 class Case(NamedTuple):
@@ -42,16 +42,21 @@ class Case(NamedTuple):
 def read_cases(files: Sequence[Path], *, passage_chars: int) -> list[Case]:
     """The writes of the files, in their order.
 
-    Raises `InputError` for a file without writes, a write that occurs twice, and a reference that is not one: a status
-    that was misspelt must not make its write one that nothing is said of.
+    Raises `InputError` for a file without writes, a write that occurs twice, two conversations of one id (statistics
+    draw by it), and a reference that is not one: a misspelt status must not make a write one that nothing is said of.
     """
     cases: list[Case] = []
     seen: dict[tuple[str, str], Path] = {}
+    said: dict[str, str] = {}
     for file in files:
         before = len(cases)
         for conversation in load_conversations(file):
+            turns = digest([turn.model_dump(mode="json") for turn in conversation.turns])
+            if said.setdefault(conversation.id, turns) != turns:
+                problem = f"{conversation.id!r} was another conversation before"
+                raise InputError("id", problem, "give each conversation its own id", where=str(file))
             for case in cases_of(conversation, passage_chars=passage_chars):
-                _check_reference(case.reference, where=f"{file}, {case.group}, {case.candidate.id}")
+                _check_reference(case, where=f"{file}, {case.group}, {case.candidate.id}")
                 if case.key in seen:
                     problem = f"{case.candidate.id!r} of {case.group!r} is in {seen[case.key]} already"
                     raise InputError(
@@ -79,7 +84,8 @@ def cases_of(conversation: Conversation, *, passage_chars: int) -> Iterator[Case
         yield Case(conversation.candidate(write), timeline.before(write.written_after), write.reference or {})
 
 
-def _check_reference(reference: Mapping[str, Any], *, where: str) -> None:
+def _check_reference(case: Case, *, where: str) -> None:
+    reference = case.reference
     status = reference.get("status")
     if status is not None and status not in get_args(ReferenceStatus):
         known = ", ".join(get_args(ReferenceStatus))
@@ -94,6 +100,9 @@ def _check_reference(reference: Mapping[str, Any], *, where: str) -> None:
         evidence = item.get("evidence") or []
         if not isinstance(evidence, list) or not all(isinstance(turn, str) for turn in evidence):
             raise InputError(f"{field}.evidence", "is not a list of turn ids", 'write ["t1", "t2"]', where=where)
+        if unknown := [turn for turn in evidence if not case.history.contains(turn)]:
+            problem = f"{unknown[0]!r} is no turn before the write"
+            raise InputError(f"{field}.evidence", problem, "name turns of the history", where=where)
 
 
 def pairs(cases: Iterable[Case]) -> list[tuple[Candidate, History]]:

@@ -69,6 +69,8 @@ class Trials:
         report. What is decided is kept when this is stopped."""
         missing = self.missing(trials)
         with ReportLog(self._file) if self._file is not None else _Nowhere() as log:
+            if missing:
+                log.begin()  # before anything is judged and paid for
             for setting in dict.fromkeys(trial.setting for trial in missing):
                 writes = [(trial.candidate, trial.history) for trial in missing if trial.setting == setting]
                 for report in driver(self.gates[setting])(writes, batch=BATCH):
@@ -88,6 +90,9 @@ class _Nowhere:
         return self
 
     def __exit__(self, *error: object) -> None:
+        pass
+
+    def begin(self) -> None:
         pass
 
     def append(self, report: Report) -> None:

@@ -29,6 +29,8 @@ def load_conversations(path: Path) -> Iterator[Conversation]:
 
 
 def _reader(path: Path) -> Callable[[Path], Iterator[Conversation]]:
+    if path.exists() and not path.is_file():
+        raise InputError("file", f"{path} is no regular file", "write it to a file first: it is read twice")
     try:
         with path.open("rb") as file:
             first = next((line for line in file if line.removeprefix(_BOM).strip()), b"")

@@ -17,8 +17,8 @@ from admission.records import Conversation, Turn, Write
 TURN_SECONDS = 30
 """LoCoMo dates sessions only; each turn is taken to be so much later than the one before."""
 
-_SESSION = re.compile(r"session_(\d+)")
-_OBSERVED = re.compile(r"session_(\d+)_observation")
+_SESSION = re.compile(r"session_([1-9][0-9]*)")
+_OBSERVED = re.compile(r"session_([1-9][0-9]*)_observation")
 _TURN_ID = re.compile(r"D:?(\d+):0*(\d+)")
 _BETWEEN_IDS = re.compile(r"[,;\s]+")
 
@@ -78,6 +78,10 @@ def _conversation(sample: _Sample, where: str) -> Conversation:
 
 def _numbers(sample: _Sample, where: str) -> list[int]:
     """The sessions that were held, in order; LoCoMo dates some that were not."""
+    if odd := [
+        name for name in sample.conversation if re.fullmatch(r"session_\d+", name) and not _SESSION.fullmatch(name)
+    ]:
+        raise InputError(f"conversation.{odd[0]}", "is no session's name", "number sessions 1, 2, ...", where=where)
     numbers = sorted(int(found[1]) for name in sample.conversation if (found := _SESSION.fullmatch(name)))
     if not numbers:
         raise InputError("conversation", "has no session_1", FORMATS, where=where)

@@ -105,7 +105,7 @@ def json_lines(file: Path, lines: Iterator[str] | None = None) -> Iterator[tuple
         where = f"{file.name}:{number}"
         try:
             value = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError("line", f"is not JSON ({error})", "give one JSON object a line", where=where) from error
         if not isinstance(value, dict):
             raise InputError("line", "is no JSON object", "give one JSON object a line", where=where)

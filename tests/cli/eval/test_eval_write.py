@@ -126,3 +126,14 @@ def test_chat_models_can_be_asked_by_batch_files(run: Run, recorded: Path, chat:
         requests = requests_in(*sorted((tmp_path / "q").glob(f"{newest}.*")))
         write_lines(answers / f"a{number}.jsonl", output_lines(requests, {"large": honest}))
     assert json.loads(result.stdout)["figures"] == direct["figures"]
+
+
+def test_another_memory_or_citation_is_other_data(run: Run, tmp_path: Path) -> None:
+    def digest_of(memory: str, cited: str) -> str:
+        write = {"id": "w1", "memory": memory, "citations": [cited], "reference": {"status": "admitted"}}
+        file = write_file(tmp_path / "writes.jsonl", conversation(writes=[write]))
+        return str(json.loads(run("eval", "write", file, "--json").stdout)["configuration"]["data digest"])
+
+    same = digest_of("Ines keeps a boat in Lisse.", "t2")
+    assert same == digest_of("Ines keeps a boat in Lisse.", "t2")
+    assert len({same, digest_of("Ines keeps a boat.", "t2"), digest_of("Ines keeps a boat in Lisse.", "t1")}) == 3

@@ -12,6 +12,7 @@ from admission.evaluation.derivation.cases import drawn
 from admission.evaluation.derivation.trials import Trial, Trials
 from admission.gate import AdmissionGate
 from admission.records import Judgment, Question
+from admission.reports.jsonl import ReportLog
 from admission.settings import load_settings
 from admission.verifiers.scripted import ScriptedVerifier
 
@@ -92,3 +93,14 @@ def test_a_sample_is_drawn_by_its_seed_and_keeps_the_order() -> None:
     assert sample == drawn(given, 4, seed=3) and sample != drawn(given, 4, seed=4)
     assert [given.index(case) for case in sample] == sorted(given.index(case) for case in sample)
     assert drawn(given, None) == given == drawn(given, 99)
+
+
+def test_nothing_is_judged_while_another_run_has_the_file(tmp_path: Path) -> None:
+    gate, judge = counted()
+    report = counted()[0].decide(cases(1)[0].candidate, cases(1)[0].history)
+    trials = Trials({"one": gate}, tmp_path / "reports.jsonl")
+    with ReportLog(tmp_path / "reports.jsonl") as other:
+        other.append(report)
+        with pytest.raises(InputError, match="another run"):
+            trials.run(trials_of())
+    assert judge.asked == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from pathlib import Path
 
@@ -57,8 +58,14 @@ def test_what_has_no_conversations_yet_is_refused_with_what_to_do(tmp_path: Path
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"file: cannot read .*nowhere: No such file"):
         list(load_conversations(tmp_path / "nowhere"))
-    with pytest.raises(InputError, match=r"cannot read .*: Is a directory"):
+    with pytest.raises(InputError, match="is no regular file"):
         list(load_conversations(tmp_path))
     (tmp_path / "latin").write_bytes(b"[\n" + "é".encode("latin-1") + b"]\n")
     with pytest.raises(InputError, match=r"latin:2: line: is not UTF-8 \(byte 1 of the line\)"):
         list(load_conversations(tmp_path / "latin"))
+
+
+def test_a_pipe_is_refused_since_a_file_is_read_twice(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="no regular file"):
+        list(load_conversations(tmp_path / "pipe"))

@@ -174,3 +174,10 @@ def test_a_json_list_of_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "torn.json").write_text('[{"sample_id":')
     with pytest.raises(InputError, match=r"torn.json: file: is not JSON"):
         list(load_conversations(tmp_path / "torn.json"))
+
+
+def test_a_session_with_an_odd_number_is_refused_rather_than_left_out(tmp_path: Path) -> None:
+    odd = sample()
+    odd["conversation"]["session_01"] = odd["conversation"]["session_1"]
+    with pytest.raises(InputError, match="session_01"):
+        load(tmp_path, odd)
