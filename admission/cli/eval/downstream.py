@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +13,7 @@ from admission.cli.output import check_output_folder, console, print_json
 from admission.evaluation.seed import SEED
 
 if TYPE_CHECKING:
-    from admission.evaluation.derivation.downstream import DownstreamCase, Says
+    from admission.evaluation.derivation.downstream import Says
 
 RETRIEVED = 5
 
@@ -35,6 +34,7 @@ def eval_downstream(
     """Ask a reader with the exact memory, a distorted one and none, and by retrieval from stores that hold both."""
     from admission.cli.eval.downstream_model import PricedModel
     from admission.cli.eval.downstream_view import downstream_page, downstream_tables
+    from admission.evaluation.derivation.cases import drawn
     from admission.evaluation.derivation.downstream import ARMS, downstream, read_cases, retrievals, shown
     from admission.evaluation.readers import prompt_of, reader_of
     from admission.evaluation.reading.plots import check_plots
@@ -47,7 +47,7 @@ def eval_downstream(
     if out is not None:
         check_plots()
     chosen = reader_of(reader, load_settings(config))
-    cases = _drawn(read_cases(file), sample, seed)
+    cases = drawn(read_cases(file), sample, seed)
     natural = retrievals(cases, seed, k)
     by_arm = {arm: [prompt_of(case.question, shown(case, arm)) for case in cases] for arm in ARMS}
     retrieved = [prompt_of(one.case.question, one.retrieved) for one in natural]
@@ -73,12 +73,6 @@ def eval_downstream(
     else:
         for table in downstream_tables(figures):
             console(stderr=True).print(table)
-
-
-def _drawn(cases: list[DownstreamCase], sample: int | None, seed: int) -> list[DownstreamCase]:
-    if sample is None or sample >= len(cases):
-        return cases
-    return [cases[place] for place in sorted(random.Random(seed).sample(range(len(cases)), sample))]
 
 
 def _says() -> Says:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -77,6 +76,7 @@ def eval_drift(
 def _conversations(files: Sequence[Path], sample: int | None, seed: int) -> list[Conversation]:
     """The conversations of the files. Raises `InputError` for one that occurs twice."""
     from admission.errors import InputError
+    from admission.evaluation.derivation.cases import drawn
     from admission.evaluation.loaders import load_conversations
 
     found: dict[str, Conversation] = {}
@@ -86,10 +86,7 @@ def _conversations(files: Sequence[Path], sample: int | None, seed: int) -> list
                 problem, remedy = f"{conversation.id!r} is there twice", "give each conversation its own id"
                 raise InputError("id", problem, remedy, where=str(file))
             found[conversation.id] = conversation
-    every = list(found.values())
-    if sample is None or sample >= len(every):
-        return every
-    return [every[place] for place in sorted(random.Random(seed).sample(range(len(every)), sample))]
+    return drawn(list(found.values()), sample, seed)
 
 
 def _writer(

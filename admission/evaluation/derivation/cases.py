@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple, TypeVar, get_args
 
 from admission.errors import InputError
 from admission.evaluation.loaders import load_conversations
@@ -13,6 +13,8 @@ from admission.evaluation.replay_metrics import UNSUPPORTED, VALID, ReferenceSta
 from admission.evaluation.seed import SEED
 from admission.history import History, Timeline
 from admission.records import Candidate, Conversation, digest
+
+T = TypeVar("T")
 
 
 class Case(NamedTuple):
@@ -69,11 +71,11 @@ def read_cases(files: Sequence[Path], *, passage_chars: int) -> list[Case]:
     return cases
 
 
-def drawn(cases: Sequence[Case], sample: int | None, seed: int = SEED) -> list[Case]:
-    """So many of the cases, drawn with `seed`, in their order; all of them without `sample`."""
-    if sample is None or sample >= len(cases):
-        return list(cases)
-    return [cases[place] for place in sorted(random.Random(seed).sample(range(len(cases)), sample))]
+def drawn(every: Sequence[T], sample: int | None, seed: int = SEED) -> list[T]:
+    """So many of the cases, or of what else is measured, drawn with `seed`, in their order; all without `sample`."""
+    if sample is None or sample >= len(every):
+        return list(every)
+    return [every[place] for place in sorted(random.Random(seed).sample(range(len(every)), sample))]
 
 
 def cases_of(conversation: Conversation, *, passage_chars: int) -> Iterator[Case]:
