@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,7 +10,7 @@ import typer
 
 from admission.cli.eval.options import Out, Seed, Yes
 from admission.cli.options import AsJson, Config
-from admission.cli.output import check_output_folder, console, print_json
+from admission.cli.output import check_output_folder
 from admission.evaluation.seed import SEED
 
 if TYPE_CHECKING:
@@ -34,12 +35,12 @@ def eval_downstream(
     """Ask a reader with the exact memory, a distorted one and none, and by retrieval from stores that hold both."""
     from admission.cli.eval.downstream_model import PricedModel
     from admission.cli.eval.downstream_view import downstream_page, downstream_tables
+    from admission.cli.eval.showing import show
     from admission.evaluation.derivation.cases import drawn
     from admission.evaluation.derivation.downstream import ARMS, downstream, read_cases, retrievals, shown
     from admission.evaluation.readers import prompt_of, reader_of
     from admission.evaluation.reading.plots import check_plots
     from admission.records import digest
-    from admission.reports.evaluation import write_evaluation
     from admission.settings import load_settings
     from admission.version import __version__
 
@@ -65,14 +66,14 @@ def eval_downstream(
         "seed": str(seed),
         "version": __version__,
     }
-    whole = {**figures.model_dump(mode="json"), "configuration": configuration}
-    if out is not None:
-        write_evaluation(out, downstream_page(figures, tuple(configuration.items())), whole)
-    if as_json:
-        print_json(whole)
-    else:
-        for table in downstream_tables(figures):
-            console(stderr=True).print(table)
+    show(
+        figures,
+        configuration,
+        partial(downstream_page, figures),
+        lambda: downstream_tables(figures),
+        out,
+        as_json=as_json,
+    )
 
 
 def _says() -> Says:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,6 @@ import typer
 
 from admission.cli.eval.options import Files, Out, Seed, Yes
 from admission.cli.options import AsJson, Config
-from admission.cli.output import console, print_json
 from admission.evaluation.seed import SEED
 
 if TYPE_CHECKING:
@@ -40,11 +40,11 @@ def eval_drift(
 ) -> None:
     """Extract memories, rewrite them round by round, and measure how times and modalities drift from their turns."""
     from admission.cli.eval.drift_view import drift_page, drift_tables
+    from admission.cli.eval.showing import show
     from admission.cli.eval.trials import TrialsRun
     from admission.evaluation.derivation.drift_rounds import drift_figures, run_rounds, sources_of
     from admission.evaluation.reading.plots import check_plots
     from admission.records import digest
-    from admission.reports.evaluation import write_evaluation
     from admission.settings import load_settings
 
     if out is not None:
@@ -63,14 +63,7 @@ def eval_drift(
         "seed": str(seed),
         **run.configuration(),
     }
-    whole = {**figures.model_dump(mode="json"), "configuration": configuration}
-    if out is not None:
-        write_evaluation(out, drift_page(figures, tuple(configuration.items())), whole)
-    if as_json:
-        print_json(whole)
-    else:
-        for table in drift_tables(figures):
-            console(stderr=True).print(table)
+    show(figures, configuration, partial(drift_page, figures), lambda: drift_tables(figures), out, as_json=as_json)
 
 
 def _conversations(files: Sequence[Path], sample: int | None, seed: int) -> list[Conversation]:

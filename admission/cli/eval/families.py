@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from admission.cli.eval.options import Files, Out, RequestsOut, ResponsesIn, Seed, Views, Yes
 from admission.cli.options import AsJson, Config
-from admission.cli.output import console, print_json
 from admission.evaluation.seed import SEED
 
 
@@ -27,13 +27,13 @@ def eval_families(
     """Decide matched families: what is kept of valid and found of invalid memories, local and distributed."""
     from admission.cli.eval.families_run import FamiliesRun
     from admission.cli.eval.families_view import families_page, families_tables
+    from admission.cli.eval.showing import show
     from admission.cli.eval.tables import terminal_table
     from admission.cli.eval.trials import TrialsRun, chosen_views, data_digest, varied
     from admission.evaluation.derivation.cases import read_cases
     from admission.evaluation.derivation.families import decided, family_cells, family_figures, languages
     from admission.evaluation.derivation.trials import Trial
     from admission.evaluation.reading.plots import check_plots
-    from admission.reports.evaluation import write_evaluation
     from admission.settings import load_settings
 
     if out is not None:
@@ -52,11 +52,11 @@ def eval_families(
     found = family_figures({one: decided(cells, kept[one]) for one in views}, families.sweep, own)
     put = [Trial(views[0], cell.case.candidate, cell.case.history) for cell in cells]
     configuration = {"data digest": data_digest(put), "seed": str(seed), **run.configuration()}
-    figures = {**found.model_dump(mode="json"), "configuration": configuration}
-    if out is not None:
-        write_evaluation(out, families_page(found, tuple(configuration.items())), figures)
-    if as_json:
-        print_json(figures)
-    else:
-        for table in families_tables(found):
-            console(stderr=True).print(terminal_table(table))
+    show(
+        found,
+        configuration,
+        partial(families_page, found),
+        lambda: map(terminal_table, families_tables(found)),
+        out,
+        as_json=as_json,
+    )

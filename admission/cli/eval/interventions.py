@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from admission.cli.eval.options import Files, Out, RequestsOut, ResponsesIn, Sample, Seed, Views, Yes
 from admission.cli.options import AsJson, Config
-from admission.cli.output import console, print_json
 from admission.evaluation.seed import SEED
 
 
@@ -22,13 +23,13 @@ def eval_interventions(
 ) -> None:
     """Remove the evidence of valid memories, replace the premise of others, and count the decisions that change."""
     from admission.cli.eval.interventions_view import interventions_page, interventions_tables
+    from admission.cli.eval.showing import show
     from admission.cli.eval.tables import terminal_table
     from admission.cli.eval.trials import TrialsRun, chosen_views, data_digest, varied
     from admission.evaluation.derivation.cases import drawn, read_cases
     from admission.evaluation.derivation.interventions import Intervened, changed, intervened
     from admission.evaluation.derivation.trials import Trial
     from admission.evaluation.reading.plots import check_plots
-    from admission.reports.evaluation import write_evaluation
     from admission.settings import load_settings
 
     if out is not None:
@@ -54,11 +55,11 @@ def eval_interventions(
     ]
     found = intervened(cases_found, views, left_out, unlabelled=sum(case.valid is None for case in cases))
     configuration = {"data digest": data_digest(trials), "seed": str(seed), **run.configuration()}
-    figures = {**found.model_dump(mode="json"), "configuration": configuration}
-    if out is not None:
-        write_evaluation(out, interventions_page(found, tuple(configuration.items())), figures)
-    if as_json:
-        print_json(figures)
-    else:
-        for table in interventions_tables(found):
-            console(stderr=True).print(terminal_table(table))
+    show(
+        found,
+        configuration,
+        partial(interventions_page, found),
+        lambda: map(terminal_table, interventions_tables(found)),
+        out,
+        as_json=as_json,
+    )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from admission.cli.eval.options import Files, Out, Sample, Seed, Yes
 from admission.cli.options import AsJson, Config
-from admission.cli.output import console, print_json, warn_of_missing
+from admission.cli.output import warn_of_missing
 from admission.evaluation.seed import SEED
 
 if TYPE_CHECKING:
@@ -37,13 +37,13 @@ def eval_noise(
 ) -> None:
     """Ask each judge about supported memories with 0, 2 and 4 more true obligations of the same history."""
     from admission.cli.eval.noise_view import Noise, noise_page, noise_tables
+    from admission.cli.eval.showing import show
     from admission.cli.eval.trials import TrialsRun, data_digest
     from admission.evaluation.derivation.cases import drawn, read_cases
     from admission.evaluation.derivation.noise_asking import isolated
     from admission.evaluation.derivation.noise_cases import own_obligations, with_true_ones
     from admission.evaluation.derivation.trials import Trial
     from admission.evaluation.reading.plots import check_plots
-    from admission.reports.evaluation import write_evaluation
     from admission.settings import load_settings
     from admission.version import __version__
 
@@ -72,14 +72,7 @@ def eval_noise(
         f"configuration of {AS_SET}": gate.config_digest,
         "version": __version__,
     }
-    whole = {**shown.model_dump(mode="json"), "configuration": configuration}
-    if out is not None:
-        write_evaluation(out, noise_page(shown, tuple(configuration.items())), whole)
-    if as_json:
-        print_json(whole)
-    else:
-        for table in noise_tables(shown):
-            console(stderr=True).print(table)
+    show(shown, configuration, partial(noise_page, shown), lambda: noise_tables(shown), out, as_json=as_json)
 
 
 def _known(cases: Sequence[Case], run: TrialsRun) -> tuple[list[Case], Pool, str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from admission.cli.eval.options import Files, Out, RequestsOut, ResponsesIn, Sample, Seed, Yes
 from admission.cli.options import AsJson, Config
-from admission.cli.output import console, print_json
 from admission.evaluation.seed import SEED
 
 
@@ -20,6 +21,7 @@ def eval_views(
     as_json: AsJson = False,
 ) -> None:
     """Put recorded writes to the judges in each verification view: unsupported ones found against valid ones kept."""
+    from admission.cli.eval.showing import show
     from admission.cli.eval.tables import terminal_table
     from admission.cli.eval.trials import TrialsRun, data_digest, varied
     from admission.cli.eval.views_view import views_page, views_tables
@@ -27,7 +29,6 @@ def eval_views(
     from admission.evaluation.derivation.trials import Trial
     from admission.evaluation.derivation.views import VIEWS, ViewedCase, check_references, same_questions, viewed
     from admission.evaluation.reading.plots import check_plots
-    from admission.reports.evaluation import write_evaluation
     from admission.settings import load_settings
 
     if out is not None:
@@ -53,11 +54,11 @@ def eval_views(
         settings.evidence,
     )
     configuration = {"data digest": data_digest(trials), "seed": str(seed), **run.configuration()}
-    figures = {**found.model_dump(mode="json"), "configuration": configuration}
-    if out is not None:
-        write_evaluation(out, views_page(found, tuple(configuration.items())), figures)
-    if as_json:
-        print_json(figures)
-    else:
-        for table in views_tables(found):
-            console(stderr=True).print(terminal_table(table))
+    show(
+        found,
+        configuration,
+        partial(views_page, found),
+        lambda: map(terminal_table, views_tables(found)),
+        out,
+        as_json=as_json,
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,6 @@ import typer
 
 from admission.cli.eval.options import Files, Out, RequestsOut, ResponsesIn, Sample, Seed, Yes
 from admission.cli.options import AsJson, Config
-from admission.cli.output import console, print_json
 from admission.evaluation.seed import SEED
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def eval_write(
     as_json: AsJson = False,
 ) -> None:
     """Replay recorded writes: on their citations, on the wider view, and obligation by obligation."""
+    from admission.cli.eval.showing import show
     from admission.cli.eval.trials import TrialsRun, data_digest, varied
     from admission.cli.eval.write_view import Replay, replay_page, replay_tables
     from admission.evaluation.derivation.cases import drawn, read_cases
@@ -40,7 +41,6 @@ def eval_write(
     from admission.evaluation.derivation.scope import by_edit, by_gate, by_reference, misses, reach
     from admission.evaluation.derivation.trials import Trial
     from admission.evaluation.reading.plots import check_plots
-    from admission.reports.evaluation import write_evaluation
     from admission.settings import load_settings
 
     if out is not None:
@@ -71,14 +71,7 @@ def eval_write(
         by_edit=by_edit(found),
     )
     configuration = {"data digest": data_digest(trials), "seed": str(seed), **run.configuration()}
-    if out is not None:
-        figures = {**shown.model_dump(mode="json"), "configuration": configuration}
-        write_evaluation(out, replay_page(shown, tuple(configuration.items())), figures)
-    if as_json:
-        print_json({**shown.model_dump(mode="json"), "configuration": configuration})
-    else:
-        for table in replay_tables(shown):
-            console(stderr=True).print(table)
+    show(shown, configuration, partial(replay_page, shown), lambda: replay_tables(shown), out, as_json=as_json)
 
 
 def _edited(file: Path | None, cases: Sequence[Case]) -> list[Case]:
